@@ -130,7 +130,7 @@ $(B)/tests/%: $(B)/tests/%.o $(HELP_OBJ) $(LIBS)
 
 # --- tests ----------------------------------------------------------------------------------------
 # T selects tests below tests/: T=unit/base/data/test_json one program, T=unit a directory,
-# T="contract world/test_way" a directory and a program.
+# T="contract world/test_api_path" a directory and a program.
 unit: $(if $(T),$(foreach t,$(T),$(filter %/$(t) $(B)/tests/$(t)/%,$(UNIT))),$(UNIT)) | $(PROGRAMS) ## run unit, contract and world tests of one VARIANT (T=unit/path/test_x: one)
 	$(Q)tests/tools/run-tests $^
 

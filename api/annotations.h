@@ -27,7 +27,7 @@
  * machine stays out of use until the annotation is removed (`drover release`). The value is the
  * reason. A Drain with then: Quarantine sets the annotation when its machine is free. */
 #define REQUEST_QUARANTINE "drover.dev/quarantine"
-/* On a NodePool or Provider: asks drover to close the circuit breaker (claims/stop_line.h) and to
+/* On a NodePool or Provider: asks drover to close the circuit breaker (claims/breaker.h) and to
  * make new claims again, because the cause of the failures is gone or the breaker opened for the
  * wrong reason. The value is a time in RFC 3339; failures before this time do not count.
  *
@@ -123,7 +123,7 @@
 #define CLAIM_FOR_PODS "drover.dev/for-pods"
 
 /* Set by drover on a claim that replaces another claim. The value is the name of the replaced
- * claim, which drover deletes once the new claim is Ready (controller/claims/stand_ins.h). */
+ * claim, which drover deletes once the new claim is Ready (controller/claims/replacements.h). */
 #define CLAIM_REPLACES "drover.dev/replaces"
 
 /* --- finalizers ------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@
 #define FINALIZER_CLAIM "drover.dev/termination"
 #define FINALIZER_MACHINE "drover.dev/machine"
 /* on a Machine that drover itself created at its Provider (libvirt) */
-#define FINALIZER_MADE "drover.dev/made"
+#define FINALIZER_PROVISIONED "drover.dev/made"
 #define FINALIZER_PROVIDER "drover.dev/provider"
 #define FINALIZER_VIRTUAL_CLUSTER "drover.dev/virtual-cluster"
 #define FINALIZER_WIPE_RECORD "drover.dev/export"
@@ -141,7 +141,7 @@
 #define TENANT_SLEEP_CONDITION "Asleep"
 #define TENANT_BUDGET_CONDITION "WithinBudget"
 #define TENANT_NODES_CONDITION "TakesNodes"
-#define TENANT_WAY_CONDITION "APIServerWay"
+#define TENANT_API_PATH_CONDITION "APIServerWay"
 /* Name of the ConfigMap in drover's namespace that publishes the public evidence keys for auditors.
  * drover itself never reads keys from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"
@@ -163,7 +163,7 @@
 #define VIEW_NAME "drover-view"
 
 /* Condition of a NodePool or Provider. True: its circuit breaker is open, because claims failed for
- * one common cause. While it is open, no new claim is made (controller/claims/stop_line.h). */
-#define STOP_LINE_CONDITION "LineStopped"
+ * one common cause. While it is open, no new claim is made (controller/claims/breaker.h). */
+#define BREAKER_CONDITION "LineStopped"
 
 #endif

@@ -165,7 +165,7 @@ struct machine_failure {
 	const char *step, *reason, *message, *claim;
 	/* NodePool of the claim */
 	const char *pool;
-	/* Image of the claim, by digest: claims/stop_line.h counts failures by it */
+	/* Image of the claim, by digest: claims/breaker.h counts failures by it */
 	const char *image;
 	/* VirtualCluster of the claim */
 	const char *tenant;

@@ -169,11 +169,11 @@ static const struct field debt_fields[] = {
 	FIELDS_END,
 };
 
-static const struct field way_fields[] = {
-	FIELD(virtual_cluster_way, address, "address", FIELD_STR, .max_len = 64,
+static const struct field api_path_fields[] = {
+	FIELD(virtual_cluster_api_path, address, "address", FIELD_STR, .max_len = 64,
 	      .doc = "Address and port at which machines reach the API server, as far as drover "
 		     "knows."),
-	FIELD(virtual_cluster_way, provider, "provider", FIELD_STR, .max_len = 253,
+	FIELD(virtual_cluster_api_path, provider, "provider", FIELD_STR, .max_len = 253,
 	      .doc = "Provider whose fabric may contain a load balancer that drover created."),
 	FIELDS_END,
 };
@@ -270,7 +270,7 @@ static const struct field status_fields[] = {
 			 "queue."),
 	FIELD_PTR(virtual_cluster_status, cost, "cost", virtual_cluster_cost_fields,
 		  .doc = "Cost of the tenant's machines by month. \"drover cost\" prints it."),
-	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", way_fields,
+	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", api_path_fields,
 		  .doc = "State of spec.network.apiServer: the known address, and what drover has "
 			 "created for it."),
 	FIELD_ITEMS(virtual_cluster_status, waiting, "waiting", waiting_fields,

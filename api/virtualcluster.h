@@ -96,7 +96,7 @@ struct virtual_cluster_api_server {
 };
 /* State of spec.network.apiServer: the address at which machines reach the API server, and what
  * drover has created for it. */
-struct virtual_cluster_way {
+struct virtual_cluster_api_path {
 	/* IP:PORT; NULL: not known yet */
 	const char *address;
 	/* Provider whose fabric may contain a load balancer created by drover; NULL: none */
@@ -165,7 +165,7 @@ struct virtual_cluster_status {
 	struct virtual_cluster_usage *usage;
 	/* cost of the tenant's machines; NULL: the tenant never had a machine */
 	struct virtual_cluster_cost *cost;
-	struct virtual_cluster_way *api_server;
+	struct virtual_cluster_api_path *api_server;
 	/* the first waiting pods of the queue, at most VIRTUAL_CLUSTER_WAITING_MAX */
 	struct virtual_cluster_waits waiting;
 	struct {

@@ -33,7 +33,7 @@ char *args_as_plugin(const char *text)
 			buf_puts(&b, "kubectl ");
 		buf_put(&b, at, 1);
 	}
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 /* Rewrites a text of the help. argp frees the result. */

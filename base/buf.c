@@ -103,7 +103,7 @@ void buf_drop(struct buf *b, size_t n)
 	memmove(b->data, b->data + n, b->len + 1);
 }
 
-char *buf_give(struct buf *b)
+char *buf_steal(struct buf *b)
 {
 	char *s = b->cap ? b->data : mem_strdup("");
 

@@ -31,6 +31,6 @@ void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(print
 /* Removes the first n bytes. */
 void buf_drop(struct buf *b, size_t n);
 /* Returns the data, malloc'd; the caller owns it. Afterwards the buffer is empty. */
-char *buf_give(struct buf *b);
+char *buf_steal(struct buf *b);
 
 #endif

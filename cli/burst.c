@@ -242,7 +242,7 @@ static char *read_file(const char *path, size_t *len, struct err *e)
 	}
 	(void)fclose(f);
 	*len = b.len;
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 static int plan(const struct verb *v, struct scenario_file *files, char **texts, struct arena *a,

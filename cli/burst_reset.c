@@ -53,7 +53,7 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 			c, "there is no BurstLedger %s: no launch of this policy has ended yet",
 			policy);
 	if (!o)
-		return cli_unread(c, OBJECT_BURST_LEDGER, policy, &e);
+		return cli_report_unreadable(c, OBJECT_BURST_LEDGER, policy, &e);
 	if (!by)
 		return cli_failed(c, "cannot find out your user name, which the reset records: %s",
 				  e.text);

@@ -193,10 +193,10 @@ static void needs(struct look *l, const char *of, const json_t *o)
 {
 	enum need need;
 	OWN_JSON row = stuck_row(l->kind, o, l->now, &need);
-	bool wrong = row && (need == NEED_PERSON || need == NEED_LATE);
+	bool wrong = row && (need == NEED_OPERATOR || need == NEED_LATE);
 	const json_t *helps = json_object_get(row, "helps");
 
-	l->person += row && need == NEED_PERSON;
+	l->person += row && need == NEED_OPERATOR;
 	l->late += row && need == NEED_LATE;
 	if (l->kind == OBJECT_MACHINE)
 		return;

@@ -327,8 +327,8 @@ static bool is_served(struct cli_client *c, enum object_kind_id kind)
 	return false;
 }
 
-int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
-	       const struct err *e)
+int cli_report_unreadable(struct cli_client *c, enum object_kind_id kind, const char *name,
+			  const struct err *e)
 {
 	const struct object_kind *k = &object_kinds[kind];
 
@@ -430,7 +430,7 @@ static char *cli_quote(const char *s)
 			buf_put(&b, s, 1);
 	}
 	buf_puts(&b, "'");
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 json_t *cli_annotation(struct cli_client *c, const char *key, const char *value)

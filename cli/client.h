@@ -90,8 +90,8 @@ int cli_list_of(struct cli_client *c, const struct kube_resource *resource, cons
 /* Prints why objects of a kind, or the object with this name, could not be read, and what the
  * operator can do (rights, --context, missing CustomResourceDefinitions). e: the error of the read.
  * Always returns 1. */
-int cli_unread(struct cli_client *c, enum object_kind_id kind, const char *name,
-	       const struct err *e);
+int cli_report_unreadable(struct cli_client *c, enum object_kind_id kind, const char *name,
+			  const struct err *e);
 /* Returns the JSON answer of the API server for a URL path, owned by the caller; NULL with *e. */
 json_t *cli_path(struct cli_client *c, const char *path, struct err *e);
 /* Reads a URL path as cli_path() does, with a header and limits (kube/client.h). */

@@ -101,7 +101,7 @@ static char *said(const char *const *args)
 	buf_init(&b, OUTPUT_MAX);
 	buf_puts(&b, "");
 	if (pipe2(out, O_CLOEXEC) < 0)
-		return buf_give(&b);
+		return buf_steal(&b);
 	pid = fork();
 	if (pid == 0) {
 		none = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -119,7 +119,7 @@ static char *said(const char *const *args)
 	close(out[0]);
 	if (pid > 0)
 		waitpid(pid, NULL, 0);
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 /* --- candidates ------------------------------------------------------------------------------- */

@@ -123,7 +123,7 @@ static int open_console(struct console *w, struct err *e)
 	char *host = NULL, *port = NULL;
 	int fd, rc;
 
-	if (find(w, e) < 0 || ipmi_place(w->b.m->spec.bmc->address, &host, &port, e) < 0)
+	if (find(w, e) < 0 || ipmi_parse_address(w->b.m->spec.bmc->address, &host, &port, e) < 0)
 		return -1;
 	t.host = host;
 	t.port = port;

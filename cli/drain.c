@@ -244,7 +244,7 @@ static const char *colour(const char *phase)
 									: "\033[2m";
 }
 
-static bool under_way(const struct drain_target *t)
+static bool in_progress(const struct drain_target *t)
 {
 	return !str_eq(t->phase, "Pending") && !str_eq(t->phase, "Done") &&
 	       !str_eq(t->phase, "Stopped") && !str_eq(t->phase, "Cancelled");
@@ -264,7 +264,7 @@ static void draw(struct follow *f, const struct drain *d)
 		const struct drain_target *t = &d->status.targets.v[i];
 
 		done += str_eq(t->phase, "Done");
-		if (rows >= ROWS_MAX || (d->status.targets.n > ROWS_MAX && !under_way(t)))
+		if (rows >= ROWS_MAX || (d->status.targets.n > ROWS_MAX && !in_progress(t)))
 			continue;
 		rows++;
 		fprintf(f->c->out, "%-24.63s %s%-11s%s %5lld  %.60s\n", t->machine,
@@ -416,7 +416,7 @@ int cli_do_follow(struct cli_client *c, const char *drain)
 
 enum { DEADLINE = 256, ON_DEADLINE, NOT_BEFORE, SPLIT, FOLLOW };
 
-struct stop_line {
+struct drain_args {
 	struct cli_options o;
 	struct cli_drain d;
 	const char *names[1000];
@@ -455,7 +455,7 @@ static bool is_one_of(const char *s, const char *const *names)
 	return false;
 }
 
-static void check(struct stop_line *v, struct argp_state *st)
+static void check(struct drain_args *v, struct argp_state *st)
 {
 	static const char *const on_deadline[] = {"Stop", "Escalate", NULL};
 
@@ -481,7 +481,7 @@ static void check(struct stop_line *v, struct argp_state *st)
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct stop_line *v = st->input;
+	struct drain_args *v = st->input;
 
 	switch (key) {
 	case 'r':
@@ -559,7 +559,7 @@ int64_t cli_time(int64_t now, const char *text)
 
 int cli_drain(int argc, char **argv)
 {
-	struct stop_line v = {.d = {.concurrent = 1}};
+	struct drain_args v = {.d = {.concurrent = 1}};
 	struct cli_client c;
 	int status;
 

@@ -387,7 +387,7 @@ static void on_item(json_t *o, void *arg)
 	void *n;
 
 	if (object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &n, &e) == 0 &&
-	    explain_pod_has(q->answer, n, q->uid, q->node))
+	    explain_is_claim_of_pod(q->answer, n, q->uid, q->node))
 		q->claim = n;
 }
 

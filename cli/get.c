@@ -28,7 +28,7 @@
 
 struct get {
 	struct cli_client *c;
-	const struct cli_look *look;
+	const struct cli_get_options *opts;
 	/* objects to print, each with apiVersion and kind, in the order of the arguments */
 	json_t *found;
 	/* kind of the objects that are being listed */
@@ -53,7 +53,7 @@ static int ask_one(struct get *g, enum object_kind_id kind, const char *name)
 	OWN_JSON o = cli_get(g->c, kind, name, &e);
 
 	if (!o)
-		return cli_unread(g->c, kind, name, &e);
+		return cli_report_unreadable(g->c, kind, name, &e);
 	g->kind = kind;
 	add(g, o);
 	return 0;
@@ -70,11 +70,11 @@ static int ask_all(struct get *g, enum object_kind_id kind)
 	struct err e;
 
 	g->kind = kind;
-	if (cli_list_selected(g->c, kind, g->look->selector, on_item, g, &e) < 0)
-		return cli_unread(g->c, kind, NULL, &e);
-	if (json_array_size(g->found) == before && g->look->form <= CLI_WIDE)
+	if (cli_list_selected(g->c, kind, g->opts->selector, on_item, g, &e) < 0)
+		return cli_report_unreadable(g->c, kind, NULL, &e);
+	if (json_array_size(g->found) == before && g->opts->form <= CLI_WIDE)
 		fprintf(stderr, "no %s%s%s\n", object_kinds[kind].plural,
-			g->look->selector ? " with labels " : "", str_or(g->look->selector, ""));
+			g->opts->selector ? " with labels " : "", str_or(g->opts->selector, ""));
 	return 0;
 }
 
@@ -90,7 +90,7 @@ static enum object_kind_id type_at(const char *s, const char **rest)
 
 static int ask(struct get *g)
 {
-	const struct cli_look *l = g->look;
+	const struct cli_get_options *l = g->opts;
 	const char *rest;
 	enum object_kind_id kind = type_at(l->targets[0], &rest);
 	int status = 0;
@@ -148,7 +148,7 @@ static void add_row(struct get *g, struct grid *t, const json_t *o, bool mixed)
 	grid_cell(t, mixed ? named : name_of(o));
 	free(named);
 	for (const struct object_column *c = k->columns; c->name; c++)
-		if (!c->priority || g->look->form == CLI_WIDE)
+		if (!c->priority || g->opts->form == CLI_WIDE)
 			add_cell(t, o, c, now);
 	add_cell(t, o, &born, now);
 }
@@ -163,15 +163,15 @@ static size_t print_table(struct get *g, size_t from, bool mixed)
 
 	grid_head(t, "Name");
 	for (const struct object_column *c = k->columns; c->name; c++)
-		if (!c->priority || g->look->form == CLI_WIDE)
+		if (!c->priority || g->opts->form == CLI_WIDE)
 			grid_head(t, c->name);
 	grid_head(t, "Age");
 	for (; i < json_array_size(g->found) && kind_of(json_array_get(g->found, i)) == k; i++)
 		add_row(g, t, json_array_get(g->found, i), mixed);
 	grid_print(t,
-		   &(struct grid_look){.width = g->look->form == CLI_WIDE ? 0 : g->look->width,
-				       .colour = g->c->tty && !getenv("NO_COLOR"),
-				       .headless = g->look->headless},
+		   &(struct grid_style){.width = g->opts->form == CLI_WIDE ? 0 : g->opts->width,
+					.colour = g->c->tty && !getenv("NO_COLOR"),
+					.headless = g->opts->headless},
 		   g->c->out);
 	grid_free(t);
 	return i;
@@ -204,7 +204,7 @@ static void print_names(const struct get *g)
 
 static int print_whole(struct get *g)
 {
-	const struct cli_look *l = g->look;
+	const struct cli_get_options *l = g->opts;
 	bool one = json_array_size(g->found) == 1 && (l->n == 2 || strchr(l->targets[0], '/'));
 	OWN_JSON all = one ? json_incref(json_array_get(g->found, 0))
 			   : json_pack("{s:s, s:s, s:O}", "apiVersion", "v1", "kind", "List",
@@ -243,15 +243,15 @@ static void on_signal(int signum, void *arg)
 
 /* Prints changes until SIGINT or SIGTERM arrives. check() has verified that the arguments are one
  * type and at most one name. Returns the exit status. */
-static int watch(struct cli_client *c, const struct cli_look *look)
+static int watch(struct cli_client *c, const struct cli_get_options *opts)
 {
 	struct watching s = {.loop = c->loop};
 	const char *rest;
-	enum object_kind_id kind = type_at(look->targets[0], &rest);
+	enum object_kind_id kind = type_at(opts->targets[0], &rest);
 	OWN(get_watch)
-	w = get_watch_new(c, look, kind,
+	w = get_watch_new(c, opts, kind,
 			  *rest == '/'	 ? rest + 1
-			  : look->n == 2 ? look->targets[1]
+			  : opts->n == 2 ? opts->targets[1]
 					 : NULL);
 	struct loop_signal *in = loop_signal(c->group, SIGINT, on_signal, &s),
 			   *term = loop_signal(c->group, SIGTERM, on_signal, &s);
@@ -260,23 +260,23 @@ static int watch(struct cli_client *c, const struct cli_look *look)
 		loop_run(c->loop);
 	loop_signal_free(in);
 	loop_signal_free(term);
-	return get_watch_failed(w) ? cli_unread(c, kind, NULL, get_watch_failed(w)) : 0;
+	return get_watch_failed(w) ? cli_report_unreadable(c, kind, NULL, get_watch_failed(w)) : 0;
 }
 
-int cli_do_get(struct cli_client *c, const struct cli_look *look)
+int cli_do_get(struct cli_client *c, const struct cli_get_options *opts)
 {
-	if (look->watch)
-		return watch(c, look);
+	if (opts->watch)
+		return watch(c, opts);
 
 	OWN_JSON found = json_array();
-	struct get g = {.c = c, .look = look, .found = found};
+	struct get g = {.c = c, .opts = opts, .found = found};
 	int status = ask(&g);
 
 	if (status && !json_array_size(found))
 		return status;
-	if (look->form == CLI_NAME)
+	if (opts->form == CLI_NAME)
 		print_names(&g);
-	else if (look->form <= CLI_WIDE)
+	else if (opts->form <= CLI_WIDE)
 		print_tables(&g);
 	else
 		status |= print_whole(&g);
@@ -289,7 +289,7 @@ enum { NO_HEADERS = 256 };
 
 struct line {
 	struct cli_options o;
-	struct cli_look look;
+	struct cli_get_options opts;
 	const char *targets[256];
 };
 
@@ -316,7 +316,7 @@ static enum cli_form form_of(const char *arg, struct argp_state *st)
 
 /* Ends the program with an error for unknown types and invalid combinations. Valid arguments are
  * TYPE/NAME throughout, or TYPE[,TYPE], or one TYPE followed by names. */
-static void check(const struct cli_look *l, struct argp_state *st)
+static void check(const struct cli_get_options *l, struct argp_state *st)
 {
 	const char *rest = "";
 	bool with_names;
@@ -356,24 +356,24 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 
 	switch (key) {
 	case 'o':
-		v->look.form = form_of(arg, st);
+		v->opts.form = form_of(arg, st);
 		return 0;
 	case 'l':
-		v->look.selector = arg;
+		v->opts.selector = arg;
 		return 0;
 	case 'w':
-		v->look.watch = true;
+		v->opts.watch = true;
 		return 0;
 	case NO_HEADERS:
-		v->look.headless = true;
+		v->opts.headless = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (v->look.n == sizeof(v->targets) / sizeof(v->targets[0]))
-			argp_error(st, "at most %zu names at a time", v->look.n - 1);
-		v->targets[v->look.n++] = arg;
+		if (v->opts.n == sizeof(v->targets) / sizeof(v->targets[0]))
+			argp_error(st, "at most %zu names at a time", v->opts.n - 1);
+		v->targets[v->opts.n++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		check(&v->look, st);
+		check(&v->opts, st);
 		return 0;
 	default:
 		return cli_option(key, arg, st, &v->o);
@@ -401,13 +401,13 @@ int cli_get_objects(int argc, char **argv)
 	struct cli_client c;
 	int status;
 
-	v.look.targets = v.targets;
+	v.opts.targets = v.targets;
 	args_parse(&argp, argc, argv, &v);
 	if (cli_open(&c, "drover get", &v.o) < 0)
 		return 1;
 	if (c.tty && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-		v.look.width = size.ws_col;
-	status = cli_do_get(&c, &v.look);
+		v.opts.width = size.ws_col;
+	status = cli_do_get(&c, &v.opts);
 	cli_close(&c);
 	return status;
 }

@@ -17,7 +17,7 @@ enum { COLUMNS = 32 };
 
 struct get_watch {
 	struct cli_client *c;
-	const struct cli_look *look;
+	const struct cli_get_options *opts;
 	enum object_kind_id kind;
 	struct kube_cache *cache;
 	const struct object_column *columns[COLUMNS];
@@ -80,9 +80,9 @@ static void add_row(struct get_watch *w, const char *name, const struct look_of 
 static void print(struct get_watch *w)
 {
 	grid_print(w->grid,
-		   &(struct grid_look){.width = w->look->form == CLI_WIDE ? 0 : w->look->width,
-				       .colour = w->c->tty && !getenv("NO_COLOR"),
-				       .headless = w->look->headless},
+		   &(struct grid_style){.width = w->opts->form == CLI_WIDE ? 0 : w->opts->width,
+					.colour = w->c->tty && !getenv("NO_COLOR"),
+					.headless = w->opts->headless},
 		   w->c->out);
 	fflush(w->c->out);
 	grid_go_on(w->grid);
@@ -148,7 +148,7 @@ static void on_health(const struct err *e, void *arg)
 	w->unhealthy = e != NULL;
 }
 
-struct get_watch *get_watch_new(struct cli_client *c, const struct cli_look *look,
+struct get_watch *get_watch_new(struct cli_client *c, const struct cli_get_options *opts,
 				enum object_kind_id kind, const char *name)
 {
 	static const struct object_column born = {"Age", "date", ".metadata.creationTimestamp", 0};
@@ -157,7 +157,7 @@ struct get_watch *get_watch_new(struct cli_client *c, const struct cli_look *loo
 	const struct kube_cache_spec s = {
 		.client = c->host,
 		.resource = &object_resources[kind],
-		.label_selector = look->selector,
+		.label_selector = opts->selector,
 		.field_selector = name ? arena_printf(a, "metadata.name=%s", name) : NULL,
 		.project = project,
 		.on_change = on_change,
@@ -166,10 +166,10 @@ struct get_watch *get_watch_new(struct cli_client *c, const struct cli_look *loo
 		.arg = w,
 	};
 
-	*w = (struct get_watch){.c = c, .look = look, .kind = kind, .grid = grid_new()};
+	*w = (struct get_watch){.c = c, .opts = opts, .kind = kind, .grid = grid_new()};
 	for (const struct object_column *o = object_kinds[kind].columns;
 	     o->name && w->n < COLUMNS - 1; o++)
-		if (!o->priority || look->form == CLI_WIDE)
+		if (!o->priority || opts->form == CLI_WIDE)
 			w->columns[w->n++] = o;
 	w->columns[w->n++] = &born;
 	grid_head(w->grid, "Name");

@@ -12,7 +12,7 @@ struct get_watch;
 
 /* Starts to watch objects of one kind and prints them: the object with this name, or, if name is
  * NULL, those that match look->selector (NULL: all). */
-struct get_watch *get_watch_new(struct cli_client *c, const struct cli_look *look,
+struct get_watch *get_watch_new(struct cli_client *c, const struct cli_get_options *opts,
 				enum object_kind_id kind, const char *name);
 void get_watch_free(struct get_watch *w);
 DEFINE_OWN(get_watch)

@@ -133,11 +133,11 @@ static void print_heads(const struct grid *g, size_t shown, FILE *out)
 	}
 }
 
-void grid_print(const struct grid *g, const struct grid_look *look, FILE *out)
+void grid_print(const struct grid *g, const struct grid_style *style, FILE *out)
 {
-	size_t shown = fits(g, look->width), i;
+	size_t shown = fits(g, style->width), i;
 
-	if (!look->headless && !g->goes_on)
+	if (!style->headless && !g->goes_on)
 		print_heads(g, shown, out);
 	for (i = 0; i < json_array_size(g->cells); i++) {
 		size_t column = i % g->n;
@@ -145,7 +145,7 @@ void grid_print(const struct grid *g, const struct grid_look *look, FILE *out)
 
 		if (column < shown)
 			print_cell(g, column, shown, text,
-				   look->colour ? colour_of(g->heads[column], text) : "", out);
+				   style->colour ? colour_of(g->heads[column], text) : "", out);
 	}
 	if (shown == g->n || g->goes_on)
 		return;

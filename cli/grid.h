@@ -26,7 +26,7 @@ void grid_cell(struct grid *g, const char *text);
  * no headings and keeps the column widths. A wider cell then shifts the cells after it. */
 void grid_go_on(struct grid *g);
 
-struct grid_look {
+struct grid_style {
 	/* width of the terminal in columns; 0: no limit */
 	size_t width;
 	/* true: print good states and conditions in green, bad ones in red */
@@ -36,6 +36,6 @@ struct grid_look {
 };
 /* Prints headings and rows. Columns on the right for which the terminal is too narrow are left out
  * and named in a last line; the first column is always printed. */
-void grid_print(const struct grid *g, const struct grid_look *look, FILE *out);
+void grid_print(const struct grid *g, const struct grid_style *style, FILE *out);
 
 #endif

@@ -138,7 +138,7 @@ static int import(struct import *m)
 
 	/* A cluster of Metal3 need not have drover's types. */
 	if (cli_list(m->c, OBJECT_MACHINE, on_machine, m, &e) < 0 && e.kind != ERR_NOT_FOUND)
-		return cli_unread(m->c, OBJECT_MACHINE, NULL, &e);
+		return cli_report_unreadable(m->c, OBJECT_MACHINE, NULL, &e);
 	if (cli_list_of(m->c, &hosts, NULL, NULL, on_host, m, &e) < 0)
 		return cli_failed(
 			m->c,

@@ -133,10 +133,10 @@ static void our_probes(struct network *w, const struct provider_object_network *
 /* Returns the network paths to API servers (spec.network.apiServer) of the tenants that name the
  * current Provider, in the arena, and sets *n to their number. Skips a VirtualCluster that cannot
  * be decoded, because the API server refuses such objects. */
-static struct netris_check_way *ways_of(struct network *w, size_t *n)
+static struct netris_check_api_path *api_paths_of(struct network *w, size_t *n)
 {
-	struct netris_check_way *ways =
-		arena_calloc(w->a, json_array_size(w->clusters) + 1, sizeof(*ways));
+	struct netris_check_api_path *paths =
+		arena_calloc(w->a, json_array_size(w->clusters) + 1, sizeof(*paths));
 	json_t *o;
 	size_t i;
 
@@ -157,14 +157,14 @@ static struct netris_check_way *ways_of(struct network *w, size_t *n)
 		backends = arena_calloc(w->a, s->backends.n + 1, sizeof(*backends));
 		for (size_t k = 0; k < s->backends.n; k++)
 			backends[k] = s->backends.v[k];
-		ways[(*n)++] = (struct netris_check_way){
+		paths[(*n)++] = (struct netris_check_api_path){
 			.tenant = str_or(vc->spec.network.segment, vc->meta.name),
-			.way = {.via = s->via == VIA_L4LB ? FABRIC_VIA_L4LB : FABRIC_VIA_VIP,
-				.uid = vc->meta.uid,
-				.address = s->address,
-				.backends = backends}};
+			.path = {.via = s->via == VIA_L4LB ? FABRIC_VIA_L4LB : FABRIC_VIA_VIP,
+				 .uid = vc->meta.uid,
+				 .address = s->address,
+				 .backends = backends}};
 	}
-	return ways;
+	return paths;
 }
 
 /* Returns the decoded value of a key of a Secret in drover's namespace, owned by the caller; NULL
@@ -255,13 +255,13 @@ static json_t *host_object(struct network *w, const char *path, json_t *findings
 
 /* Checks the CNI of the host cluster if the network path to a tenant's API server uses a VIP,
  * because the control planes that announce the VIP run in the host cluster. */
-static void check_hosts(struct network *w, const struct netris_check_way *ways, size_t n,
+static void check_hosts(struct network *w, const struct netris_check_api_path *paths, size_t n,
 			json_t *findings)
 {
 	bool vip = false;
 
 	for (size_t i = 0; i < n; i++)
-		vip = vip || ways[i].way.via == FABRIC_VIA_VIP;
+		vip = vip || paths[i].path.via == FABRIC_VIA_VIP;
 	if (!vip)
 		return;
 	OWN_JSON cilium =
@@ -289,7 +289,7 @@ static void ask(struct network *w, const struct provider_object_network *n,
 	struct err e;
 	struct netris_check *check;
 
-	s.ways = ways_of(w, &s.nways);
+	s.paths = api_paths_of(w, &s.npaths);
 	check = netris_check_new(&s, &e);
 	if (!check) {
 		one_wrong(w, findings, "controller", e.text,
@@ -300,7 +300,7 @@ static void ask(struct network *w, const struct provider_object_network *n,
 	while (!w->answered)
 		loop_run(w->c.loop);
 	netris_check_free(check);
-	check_hosts(w, s.ways, s.nways, json_object_get(w->all, w->of));
+	check_hosts(w, s.paths, s.npaths, json_object_get(w->all, w->of));
 }
 
 static const char **names_of(struct network *w, const struct strings *s)

@@ -81,7 +81,7 @@ int cli_do_resume(struct cli_client *c, const char *what)
 	if (!name)
 		return 1;
 	if (!o)
-		return cli_unread(c, kind, name, &e);
+		return cli_report_unreadable(c, kind, name, &e);
 	if (!json_true_at(o, "spec", "paused"))
 		return open_line(c, kind, name);
 	return cli_write(

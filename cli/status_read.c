@@ -88,7 +88,7 @@ static void on_machine(json_t *o, void *arg)
 	void *object;
 
 	if (object_decode(&object_kinds[OBJECT_MACHINE], o, a, &object, &e) < 0) {
-		r->needs[NEED_PERSON]++;
+		r->needs[NEED_OPERATOR]++;
 		r->machines++;
 		r->states[MACHINE_STATES]++;
 		count_in_rack(r, "", MACHINE_STATE_NONE);
@@ -197,11 +197,11 @@ static int read_objects(struct reading *r)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		r->kind = kinds[i];
 		if (cli_list(r->c, r->kind, on_object, r, &e) < 0)
-			return cli_unread(r->c, r->kind, NULL, &e);
+			return cli_report_unreadable(r->c, r->kind, NULL, &e);
 	}
 	r->kind = OBJECT_MACHINE;
 	if (!r->from_leader && cli_list(r->c, OBJECT_MACHINE, on_machine, r, &e) < 0)
-		return cli_unread(r->c, OBJECT_MACHINE, NULL, &e);
+		return cli_report_unreadable(r->c, OBJECT_MACHINE, NULL, &e);
 	return 0;
 }
 

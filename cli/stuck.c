@@ -72,11 +72,11 @@ static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 
 	*why = json_object_get(a, "quarantine");
 	if (*why)
-		return json_str_at(a, "nextTry") ? NEED_WAITS : NEED_PERSON;
+		return json_str_at(a, "nextTry") ? NEED_WAITS : NEED_OPERATOR;
 	*why = error;
 	if (str_eq(waits, "approval") || str_eq(waits, "an operator") ||
 	    str_eq(waits, "a corrected Secret"))
-		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_PERSON;
+		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_OPERATOR;
 	if (is_older(json_str_at(a, "deadline"), now, 0) ||
 	    is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
 		return NEED_LATE;
@@ -113,17 +113,17 @@ static enum need other_needs(const json_t *a, int64_t now, const json_t **why)
 
 	*why = json_object_get(a, "lineStopped");
 	if (*why)
-		return NEED_PERSON;
+		return NEED_OPERATOR;
 	*why = false_condition(a, "Ready");
 	if (str_eq(state, "Paused") || str_eq(state, "Asleep"))
 		return NEED_HELD;
 	if (str_eq(json_str_at(a, "kind"), "Drain"))
 		return json_object_get(a, "waitingFor") && !json_object_get(a, "nextTry")
-			       ? NEED_PERSON
+			       ? NEED_OPERATOR
 			       : NEED_NONE;
 	if (is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
 		return NEED_LATE;
-	return *why ? NEED_PERSON : NEED_NONE;
+	return *why ? NEED_OPERATOR : NEED_NONE;
 }
 
 static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
@@ -132,7 +132,7 @@ static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
 
 	*why = false_condition(answer, "Valid");
 	if (*why)
-		return NEED_PERSON;
+		return NEED_OPERATOR;
 	return str_eq(kind, "Machine")	   ? machine_needs(answer, now, why)
 	       : str_eq(kind, "NodeClaim") ? claim_needs(answer, now, why)
 					   : other_needs(answer, now, why);
@@ -201,7 +201,7 @@ json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum n
 	struct err e;
 	void *object;
 
-	*need = NEED_PERSON;
+	*need = NEED_OPERATOR;
 	if (object_decode(&object_kinds[kind], o, a, &object, &e) < 0)
 		return unreadable(kind, o, &e);
 	/* no row for a claim with a machine, because the machine has a row of its own */
@@ -355,7 +355,7 @@ int cli_do_stuck(struct cli_client *c)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !status; i++) {
 		s.kind = kinds[i];
 		if (cli_list(c, s.kind, on_object, &s, &e) < 0)
-			status = cli_unread(c, s.kind, NULL, &e);
+			status = cli_report_unreadable(c, s.kind, NULL, &e);
 	}
 	if (!status)
 		tell(&s);

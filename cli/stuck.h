@@ -9,7 +9,7 @@
  * `drover check` reports which parts of an installation these objects affect.
  * Tests: tests/unit/cli/test_why.c
  */
-enum need { NEED_PERSON, NEED_LATE, NEED_SLOW, NEED_WAITS, NEED_HELD, NEEDS, NEED_NONE = NEEDS };
+enum need { NEED_OPERATOR, NEED_LATE, NEED_SLOW, NEED_WAITS, NEED_HELD, NEEDS, NEED_NONE = NEEDS };
 
 /* Returns the name of a need in JSON ("Person"). need < NEEDS. */
 const char *stuck_need_name(enum need need);

@@ -274,7 +274,7 @@ static int import(struct import *m)
 	struct err e;
 
 	if (cli_list(m->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, m, &e) < 0)
-		return cli_unread(m->c, OBJECT_VIRTUAL_CLUSTER, NULL, &e);
+		return cli_report_unreadable(m->c, OBJECT_VIRTUAL_CLUSTER, NULL, &e);
 	if (cli_list_of(m->c, &services, in, /* mutant: import-synced */ CHART_LABELS, on_service,
 			m, &e) < 0)
 		return cli_failed(

@@ -175,7 +175,7 @@ int cli_do_top(struct cli_client *c)
 	for (size_t i = 0; i < KINDS && !status; i++) {
 		r.kind = kinds[i];
 		if (cli_list(c, r.kind, on_listed, &r, &e) < 0)
-			status = cli_unread(c, r.kind, NULL, &e);
+			status = cli_report_unreadable(c, r.kind, NULL, &e);
 	}
 	if (!status)
 		print_once(c, r.v);
@@ -271,7 +271,7 @@ static int begin(struct top *t)
 		while (!kube_cache_synced(w->cache) && w->e.kind == ERR_NONE)
 			loop_run(t->c->loop);
 		if (!kube_cache_synced(w->cache))
-			return cli_unread(t->c, w->kind, NULL, &w->e);
+			return cli_report_unreadable(t->c, w->kind, NULL, &w->e);
 	}
 	return 0;
 }

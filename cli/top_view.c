@@ -83,7 +83,7 @@ static const char *text_at(const json_t *o, const char *key)
 static enum top_need need_of(const json_t *m, enum machine_state s)
 {
 	if (s == MACHINE_QUARANTINED || json_object_get(m, "quarantine"))
-		return NEED_PERSON;
+		return NEED_OPERATOR;
 	if (json_object_get(m, "lastError") || json_true_at(m, "slow"))
 		return NEED_FAILS;
 	if (s == MACHINE_SERVING)

@@ -13,7 +13,7 @@ enum top_panel { TOP_MACHINES, TOP_RACKS, TOP_QUEUE, TOP_PANELS };
 enum top_input { TOP_NO_INPUT, TOP_FILTER, TOP_REASON, TOP_SURE };
 
 /* how urgently a machine needs attention, in the order of the rows */
-enum top_need { NEED_PERSON, NEED_FAILS, NEED_MOVES, NEED_SERVES, NEED_RESTS, NEEDS };
+enum top_need { NEED_OPERATOR, NEED_FAILS, NEED_MOVES, NEED_SERVES, NEED_RESTS, NEEDS };
 
 struct top_row {
 	json_t *answer;

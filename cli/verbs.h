@@ -110,7 +110,7 @@ int cli_do_import_hosts(struct cli_client *c, const struct cli_import_hosts *i);
 int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to);
 
 enum cli_form { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME };
-struct cli_look {
+struct cli_get_options {
 	/* arguments, in one of the forms TYPE[,TYPE...], TYPE NAME..., TYPE/NAME...; types that
 	 * target_kind() knows */
 	const char **targets;
@@ -126,6 +126,6 @@ struct cli_look {
 	size_t width;
 };
 /* Prints objects. Returns 1 if an object does not exist; the others are still printed. */
-int cli_do_get(struct cli_client *c, const struct cli_look *look);
+int cli_do_get(struct cli_client *c, const struct cli_get_options *opts);
 
 #endif

@@ -20,7 +20,7 @@
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
 #include "controller/claims/drift.h"
-#include "controller/claims/stand_ins.h"
+#include "controller/claims/replacements.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/reclaims.h"
 #include "controller/claims/unwanted.h"
@@ -36,7 +36,7 @@
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
 #include "controller/core/sweep.h"
-#include "controller/core/ways.h"
+#include "controller/core/api_paths.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
 #include "controller/endpoints.h"
@@ -47,13 +47,13 @@
 #include "controller/hardware/login_guard.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/hardware/power_pacing.h"
-#include "controller/hardware/made_machines.h"
-#include "controller/hardware/provider_hold.h"
+#include "controller/hardware/provisioned_machines.h"
+#include "controller/hardware/provider_finalizer.h"
 #include "controller/hardware/segments.h"
-#include "controller/hardware/way_looks.h"
+#include "controller/hardware/api_path_checks.h"
 #include "controller/parts.h"
 #include "controller/steps/lives.h"
-#include "controller/tenant/debts.h"
+#include "controller/tenant/pending_cleanup.h"
 #include "controller/tenant/tenant.h"
 #include "controller/view/published.h"
 #include "controller/view/tenant_list.h"
@@ -146,7 +146,7 @@ static void on_driver_closing(struct driver *s, void *arg)
 	struct controller *c = arg;
 
 	lives_detach(c->lives, s);
-	made_machines_closing(c->made_machines, s);
+	provisioned_machines_closing(c->provisioned_machines, s);
 	discovery_forget(c->discovery, s);
 	fleet_closing(c->fleet, s);
 }
@@ -242,12 +242,12 @@ static void kick_all(struct controller *c)
 	tenants_update_all(c->tenants);
 	lives_kick(c->lives, NULL);
 	drains_kick(c->drains, NULL);
-	debts_kick(c->debts, NULL);
-	way_looks_kick(c->way_looks, NULL);
+	pending_cleanup_kick(c->pending_cleanup, NULL);
+	api_path_checks_kick(c->api_path_checks, NULL);
 	owners_kick(c->owners, NULL);
 	provisioner_kick(c->provisioner);
-	provider_hold_kick(c->provider_hold);
-	made_machines_kick(c->made_machines);
+	provider_finalizer_kick(c->provider_finalizer);
+	provisioned_machines_kick(c->provisioned_machines);
 	fleet_kick(c->fleet);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
@@ -313,12 +313,12 @@ static void on_following(void *arg)
 
 	c->ctx.leading = false;
 	/* Drop the queued requests: a former leader must not send them. */
-	kube_client_clear_line(c->ctx.host);
-	tenants_clear_lines(c->tenants);
+	kube_client_drop_queued(c->ctx.host);
+	tenants_drop_queued(c->tenants);
 	unwanted_clear(provisioner_unwanted(c->provisioner));
 	underused_clear(provisioner_underused(c->provisioner));
 	drift_clear(c->drift);
-	stand_ins_clear(provisioner_stand_ins(c->provisioner));
+	replacements_clear(provisioner_replacements(c->provisioner));
 	reclaims_clear(provisioner_reclaims(c->provisioner));
 	permits_clear(provisioner_permits(c->provisioner));
 	warm_pool_kick(c->warm_pool);
@@ -355,7 +355,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->began = loop_wall(x->loop);
 	x->metrics = metrics_new();
 	x->reserved = reserved_new(o->management_networks);
-	x->ways = ways_new();
+	x->api_paths = api_paths_new();
 	x->held_gpus = held_gpus_new();
 	x->counters = counters_new(x);
 	x->claim_index = claim_index_new();
@@ -366,24 +366,26 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 
 static void on_segment(const char *tenant, void *arg)
 {
-	debts_kick(((struct controller *)arg)->debts, tenant);
+	pending_cleanup_kick(((struct controller *)arg)->pending_cleanup, tenant);
 }
 
 static bool holds_segment(const struct virtual_cluster *vc, bool gone, void *arg)
 {
 	struct controller *c = arg;
 
-	/* Call way_looks_hold() first: it removes the load balancer of the tenant's API server
-	 * path, which must be gone before segments_hold() removes the VPC that contains it. */
-	return way_looks_hold(c->way_looks, vc, gone) || segments_hold(c->segments, vc, gone);
+	/* Call api_path_checks_block_deletion() first: it removes the load balancer of the tenant's
+	 * API server path, which must be gone before segments_block_deletion() removes the VPC that
+	 * contains it. */
+	return api_path_checks_block_deletion(c->api_path_checks, vc, gone) ||
+	       segments_block_deletion(c->segments, vc, gone);
 }
 
-static void on_way(const char *tenant, void *arg)
+static void on_api_path(const char *tenant, void *arg)
 {
 	struct controller *c = arg;
 
-	tenants_way(c->tenants, tenant);
-	debts_kick(c->debts, tenant);
+	tenants_api_path_changed(c->tenants, tenant);
+	pending_cleanup_kick(c->pending_cleanup, tenant);
 }
 
 static void make_parts(struct controller *c)
@@ -401,8 +403,8 @@ static void make_parts(struct controller *c)
 	c->login_guard = ls.parts.login_guard = login_guard_new(x, c->machine_index, try_of, c);
 	c->tenants = tenants_new(x, &hooks);
 	c->segments = segments_new(x, c->drivers, on_segment, c);
-	c->way_looks = way_looks_new(x, c->drivers, on_way, c);
-	c->debts = debts_new(x, c->tenants, holds_segment, c);
+	c->api_path_checks = api_path_checks_new(x, c->drivers, on_api_path, c);
+	c->pending_cleanup = pending_cleanup_new(x, c->tenants, holds_segment, c);
 	c->owners = owners_new(x);
 	c->drains = drains_new(x, c->tenants);
 	c->eta = eta_new();
@@ -410,9 +412,9 @@ static void make_parts(struct controller *c)
 	c->provisioner = provisioner_new(x, c->tenants, c->eta, c->drivers, c->fleet);
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
-	c->drift = drift_new(x, c->tenants, provisioner_stand_ins(c->provisioner));
-	c->provider_hold = provider_hold_new(x);
-	c->made_machines = made_machines_new(x, c->drivers);
+	c->drift = drift_new(x, c->tenants, provisioner_replacements(c->provisioner));
+	c->provider_finalizer = provider_finalizer_new(x);
+	c->provisioned_machines = provisioned_machines_new(x, c->drivers);
 	c->discovery = discovery_new(x, c->drivers);
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta, c->fleet,
 					     provisioner_waiting(c->provisioner));
@@ -455,7 +457,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 				      .qps = HOST_QPS,
 				      .burst = HOST_BURST,
 				      .max_in_flight = 64,
-				      .line_ms = HOST_LINE_MS,
+				      .queue_ms = HOST_LINE_MS,
 				      .counted = count_request,
 				      .plain_ok = o->context.plain_ok};
 	struct kube_lease_spec ls = {
@@ -512,7 +514,7 @@ static void free_context(struct context *x)
 		kube_cache_free(x->cache[i]);
 	secrets_free(x->secrets);
 	reserved_free(x->reserved);
-	ways_free(x->ways);
+	api_paths_free(x->api_paths);
 	held_gpus_free(x->held_gpus);
 	keys_free(x->keys);
 	kube_events_free(x->events);
@@ -541,8 +543,8 @@ void controller_free(struct controller *c)
 	rederive_over(c);
 	lives_free(c->lives);
 	c->lives = NULL;
-	made_machines_free(c->made_machines);
-	c->made_machines = NULL;
+	provisioned_machines_free(c->provisioned_machines);
+	c->provisioned_machines = NULL;
 	drivers_free(c->drivers);
 	fleet_free(c->fleet);
 	discovery_free(c->discovery);
@@ -551,16 +553,16 @@ void controller_free(struct controller *c)
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
 	ledgers_free(c->ledgers);
-	debts_free(c->debts);
+	pending_cleanup_free(c->pending_cleanup);
 	segments_free(c->segments);
-	way_looks_free(c->way_looks);
+	api_path_checks_free(c->api_path_checks);
 	owners_free(c->owners);
 	drains_free(c->drains);
 	claims_free(c->claims);
 	validation_free(c->validation);
 	supply_status_free(c->supply_status);
 	drift_free(c->drift);
-	provider_hold_free(c->provider_hold);
+	provider_finalizer_free(c->provider_finalizer);
 	warm_pool_free(c->warm_pool);
 	gauges_free(c->gauges);
 	agent_endpoint_free(c->agent_endpoint);

@@ -82,7 +82,7 @@ static void read_machines(struct gauges_use *u)
 
 static void tally_line(struct gauges_use *u, const char *kind, const struct conditions *cs)
 {
-	const struct condition *line = condition_get(cs, STOP_LINE_CONDITION);
+	const struct condition *line = condition_get(cs, BREAKER_CONDITION);
 	char key[192];
 
 	if (!line || line->status != CONDITION_TRUE)

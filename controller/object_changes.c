@@ -26,12 +26,12 @@
 #include "controller/hardware/driver.h"
 #include "controller/hardware/fleet.h"
 #include "controller/hardware/machine_index.h"
-#include "controller/hardware/made_machines.h"
-#include "controller/hardware/provider_hold.h"
-#include "controller/hardware/way_looks.h"
+#include "controller/hardware/provisioned_machines.h"
+#include "controller/hardware/provider_finalizer.h"
+#include "controller/hardware/api_path_checks.h"
 #include "controller/rules/machine.h"
 #include "controller/steps/lives.h"
-#include "controller/tenant/debts.h"
+#include "controller/tenant/pending_cleanup.h"
 #include "controller/view/view.h"
 
 /* Kinds that the controller watches. */
@@ -107,7 +107,7 @@ static void kick_claim_of(struct controller *c, const struct kube_entry *en)
 static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
 {
 	claims_kick(c->claims, name);
-	debts_kick(c->debts, n ? n->spec.virtual_cluster_ref.name : NULL);
+	pending_cleanup_kick(c->pending_cleanup, n ? n->spec.virtual_cluster_ref.name : NULL);
 	owners_kick(c->owners, n ? n->spec.virtual_cluster_ref.name : NULL);
 	world_sync_claim(c->sync, name, n);
 	object_changes_kick_machine_of_claim(c, n);
@@ -204,7 +204,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		}
 		provisioner_kick(
 			/* plan again: the pool's circuit breaker may have been reset
-			 * (claims/stop_line.h) */
+			 * (claims/breaker.h) */
 			c->provisioner);
 		owners_kick(c->owners, NULL);
 		break;
@@ -228,32 +228,33 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
 		end = eta_saw(c->eta, old ? old->object : NULL, o);
 		if (end.by != ETA_BY_NONE)
-			counters_way(c->ctx.counters, eta_way_names[end.way], eta_by_names[end.by]);
+			counters_transition(c->ctx.counters, eta_transition_names[end.transition],
+					    eta_by_names[end.by]);
 		object_changes_machine(c, name, o);
-		made_machines_kick(c->made_machines);
+		provisioned_machines_kick(c->provisioned_machines);
 		if (!same_spec(old, new_))
-			provider_hold_kick(c->provider_hold);
+			provider_finalizer_kick(c->provider_finalizer);
 		break;
 	case OBJECT_PROVIDER:
 		provisioner_kick(c->provisioner);
-		provider_hold_kick(c->provider_hold);
+		provider_finalizer_kick(c->provider_finalizer);
 		if (o)
 			eta_provider(c->eta, o);
 		if (same_spec(old, new_))
 			break;
 		reserve_endpoints(c, name, o);
 		drivers_update(c->drivers, name);
-		made_machines_kick(c->made_machines);
+		provisioned_machines_kick(c->provisioned_machines);
 		fleet_kick(c->fleet);
-		/* check the pending cleanups (debts) of all tenants again: the network of this
+		/* check the pending cleanups of all tenants again: the network of this
 		 * Provider may contain segments that are still to be deleted */
-		debts_kick(c->debts, NULL);
+		pending_cleanup_kick(c->pending_cleanup, NULL);
 		world_sync_provider(c->sync, name, o);
 		break;
 	case OBJECT_VIRTUAL_CLUSTER:
 		tenants_update(c->tenants, name);
-		way_looks_kick(c->way_looks, name);
-		debts_kick(c->debts, name);
+		api_path_checks_kick(c->api_path_checks, name);
+		pending_cleanup_kick(c->pending_cleanup, name);
 		owners_kick(c->owners, name);
 		world_sync_segment(c->sync, name);
 		break;

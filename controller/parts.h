@@ -38,9 +38,9 @@ struct controller {
 	struct login_guard *login_guard;
 	struct machine_index *machine_index;
 	struct tenants *tenants;
-	struct debts *debts;
+	struct pending_cleanup *pending_cleanup;
 	struct segments *segments;
-	struct way_looks *way_looks;
+	struct api_path_checks *api_path_checks;
 	struct drains *drains;
 	struct eta *eta;
 	struct provisioner *provisioner;
@@ -56,8 +56,8 @@ struct controller {
 	struct warm_pool *warm_pool;
 	struct drift *drift;
 	struct supply_status *supply_status;
-	struct provider_hold *provider_hold;
-	struct made_machines *made_machines;
+	struct provider_finalizer *provider_finalizer;
+	struct provisioned_machines *provisioned_machines;
 	struct fleet *fleet;
 	struct ledgers *ledgers;
 	struct lives *lives;

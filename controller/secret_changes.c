@@ -100,6 +100,6 @@ void secret_changes_on(const char *ns, const char *name, void *arg)
 	machine_index_each(c->machine_index, MACHINE_BY_SECRET, name, reattach, c);
 	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], is_providers, &s);
 	kube_cache_each(c->ctx.cache[OBJECT_PROVIDER], has_manager_by, &s);
-	if (keys_hang_on(name))
+	if (keys_is_secret(name))
 		loop_timer_start(&c->settle, 0);
 }

@@ -10,7 +10,7 @@
 #include "controller/hardware/machine_index.h"
 #include "controller/rules/claim.h"
 #include "controller/steps/lives.h"
-#include "controller/tenant/debts.h"
+#include "controller/tenant/pending_cleanup.h"
 #include "controller/view/tenant_list.h"
 
 static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
@@ -44,7 +44,7 @@ static void on_tenant_changed(const struct tenant *t, void *arg)
 	struct controller *c = arg;
 
 	world_sync_tenant(c->sync, t->name);
-	debts_kick(c->debts, t->name);
+	pending_cleanup_kick(c->pending_cleanup, t->name);
 }
 
 static void on_tenant_reset(const struct tenant *t, void *arg)
@@ -59,7 +59,7 @@ static void on_tenant_closing(const struct tenant *t, void *arg)
 	struct controller *c = arg;
 
 	lives_hang_up(c->lives, t);
-	debts_hang_up(c->debts, t->name);
+	pending_cleanup_hang_up(c->pending_cleanup, t->name);
 	if (c->tenant_list)
 		tenant_list_hang_up(c->tenant_list, t->name);
 }

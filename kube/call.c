@@ -69,9 +69,9 @@ static void release_place(struct kube_call *call)
 	call->peer = NULL;
 	if (p)
 		kube_peer_release(call->c, p);
-	if (!call->holds_place)
+	if (!call->holds_slot)
 		return;
-	call->holds_place = false;
+	call->holds_slot = false;
 	call->c->in_flight--;
 	loop_defer(&call->c->pump);
 }
@@ -108,14 +108,14 @@ void kube_call_start(struct kube_call *call)
 {
 	struct kube_client *c = call->c;
 	int64_t limit =
-		c->line_ms && !call->prompt && !call->urgent ? c->line_ms : call->timeout_ms;
+		c->queue_ms && !call->prompt && !call->urgent ? c->queue_ms : call->timeout_ms;
 
 	call->state = CALL_QUEUED;
 	call->was_sent = false;
 	call->deadline = call->timeout_ms ? loop_now(loop_of(c->group)) + limit : INT64_MAX;
-	if (call->refused.kind == ERR_NONE && !call->urgent && c->in_line >= KUBE_LINE_MAX)
+	if (call->refused.kind == ERR_NONE && !call->urgent && c->in_line >= KUBE_QUEUE_MAX)
 		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
-			       "%s: not sent: %d calls are in line", c->name, KUBE_LINE_MAX);
+			       "%s: not sent: %d calls are in line", c->name, KUBE_QUEUE_MAX);
 	if (call->refused.kind != ERR_NONE) {
 		refuse(call);
 		return;
@@ -126,7 +126,7 @@ void kube_call_start(struct kube_call *call)
 	loop_defer(&c->pump);
 }
 
-void kube_client_clear_line(struct kube_client *c)
+void kube_client_drop_queued(struct kube_client *c)
 {
 	list_for_each (call, &c->queued, struct kube_call, link) {
 		if (call->urgent)
@@ -381,14 +381,14 @@ static void send_call(struct kube_call *call)
 	loop_timer_stop(&call->timer);
 	leave_line(call);
 	list_push_back(&c->others, &call->link);
-	/* On a client with line_ms, the time in the queue does not count against timeout_ms: start
+	/* On a client with queue_ms, the time in the queue does not count against timeout_ms: start
 	 * the deadline of the exchange now. */
-	if (call->timeout_ms && !call->was_sent && !call->prompt && !call->urgent && c->line_ms)
+	if (call->timeout_ms && !call->was_sent && !call->prompt && !call->urgent && c->queue_ms)
 		call->deadline = now + call->timeout_ms;
 	call->was_sent = true;
 	left = call->deadline - now;
 	call->state = CALL_SENT;
-	call->holds_place = call->counted;
+	call->holds_slot = call->counted;
 	c->in_flight += call->counted;
 	if (call->timeout_ms)
 		h.timeout_ms = left < 1 ? 1 : (uint32_t)left;
@@ -619,7 +619,7 @@ char *kube_path(const struct kube_resource *r, const char *ns, const char *name,
 	if ((name && add_segment(&b, "name", name, e) < 0) ||
 	    (sub && add_segment(&b, "subresource", sub, e) < 0))
 		goto fail;
-	return buf_give(&b);
+	return buf_steal(&b);
 fail:
 	buf_done(&b);
 	return NULL;

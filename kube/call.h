@@ -54,7 +54,7 @@ struct kube_client {
 	 * bunch of calls. */
 	int64_t held_until;
 	unsigned max_in_flight, in_flight;
-	uint32_t timeout_ms, line_ms;
+	uint32_t timeout_ms, queue_ms;
 	/* Copy of the member of kube_client_spec; NULL: every call may be sent. */
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
@@ -85,13 +85,13 @@ struct kube_call {
 	struct kube_client *c;
 	struct list link;
 	enum call_state state;
-	/* True: the call needs one of the client's concurrency slots. holds_place: the call has a
+	/* True: the call needs one of the client's concurrency slots. holds_slot: the call has a
 	 * slot now. */
 	bool counted;
 	/* True: the call waits neither for the rate limit nor for a concurrency slot (calls of
 	 * leases, watches). */
 	bool urgent;
-	bool holds_place;
+	bool holds_slot;
 	/* True while end() runs: kube_call_cancel() then defers the free until end() returns. */
 	bool ending;
 	/* True while the HTTP client delivers data of the reply, which may run callbacks of the

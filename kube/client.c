@@ -65,7 +65,7 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	c->may_reach_arg = s->may_reach_arg;
 	c->max_in_flight = s->max_in_flight ? s->max_in_flight : 16;
 	c->timeout_ms = s->timeout_ms ? s->timeout_ms : 15000;
-	c->line_ms = s->line_ms;
+	c->queue_ms = s->queue_ms;
 	c->may_change = s->may_change;
 	c->may_change_arg = s->may_change_arg;
 	c->counted = s->counted;

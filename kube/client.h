@@ -24,8 +24,8 @@
  * 503 with Retry-After are retried within the deadline, except for evictions, where 429 is the
  * answer of a PodDisruptionBudget; the client retries nothing else. A call that gets no token and
  * concurrency slot in time ends as ERR_UNAVAILABLE without being sent, and so does a call that
- * finds KUBE_LINE_MAX others queued. For deletions and evictions the time in the queue counts
- * against timeout_ms even if line_ms is set, because the decision behind them becomes outdated.
+ * finds KUBE_QUEUE_MAX others queued. For deletions and evictions the time in the queue counts
+ * against timeout_ms even if queue_ms is set, because the decision behind them becomes outdated.
  * Watches and leases bypass the queue.
  *
  * Errors: the kind follows the HTTP status (409: ERR_CONFLICT, 404: ERR_NOT_FOUND, 422 and 400:
@@ -34,7 +34,7 @@
  * the text begins with the reason. There is no PUT: a parsed object lacks the fields that drover
  * does not read, so writing it back would delete them.
  */
-#define KUBE_LINE_MAX 8192
+#define KUBE_QUEUE_MAX 8192
 
 struct kube_client;
 struct kube_call;
@@ -57,7 +57,7 @@ struct kube_client_spec {
 	uint32_t timeout_ms;
 	/* Longest time in ms in the queue (for a token and a concurrency slot), before timeout_ms
 	 * begins; 0: the time in the queue counts against timeout_ms. */
-	uint32_t line_ms;
+	uint32_t queue_ms;
 	/* True: http:// servers are allowed (tests, measurements). */
 	bool plain_ok;
 	/* Called with each resolved address before a connection to it is opened (see http.h); NULL:
@@ -89,7 +89,7 @@ int kube_client_reload(struct kube_client *c, const struct kube_config *config, 
 	__attribute__((warn_unused_result));
 /* Ends all queued calls with ERR_UNAVAILABLE, unsent. For a replica that is no longer the
  * leader. */
-void kube_client_clear_line(struct kube_client *c);
+void kube_client_drop_queued(struct kube_client *c);
 /* Returns the wall ms at which data from the server last arrived; 0: never. */
 int64_t kube_client_last_contact(const struct kube_client *c);
 

@@ -81,7 +81,7 @@ static char *page_path(const struct listing *l)
 	buf_puts(&b, l->path);
 	kube_query(&b, "limit", PAGE);
 	kube_query(&b, "continue", l->more);
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 static void on_end(struct kube_call *call, json_t *json, const struct err *e)
@@ -123,7 +123,7 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 		kube_query(&b, "labelSelector", s->label_selector);
 		kube_query(&b, "fieldSelector", s->field_selector);
 		free(l->path);
-		l->path = b.over ? NULL : buf_give(&b);
+		l->path = b.over ? NULL : buf_steal(&b);
 		if (!l->path)
 			(void)!err_set(&e, ERR_INVALID, 0, "selectors of more than %d bytes",
 				       MAX_PATH / 2);

@@ -326,7 +326,7 @@ static void begin_watch(struct kube_reflect *r)
 		kube_query(&b, "timeoutSeconds", timeout);
 		kube_query(&b, "labelSelector", r->label_selector);
 		kube_query(&b, "fieldSelector", r->field_selector);
-		path = buf_give(&b);
+		path = buf_steal(&b);
 	}
 	call = kube_call_new(r->client, "GET", path, &e);
 	call->counted = false;

@@ -12,7 +12,7 @@ struct bins {
 	bool topology;
 	struct plan_tenant *of;
 	struct bin *v;
-	struct rooms *rooms;
+	struct capacity_table *capacity_table;
 	size_t n, cap;
 	/* True if a node, a claim or a pool has a PreferNoSchedule taint. Then also pods without
 	 * preferences need a score per bin. */
@@ -44,7 +44,7 @@ struct bins *bins_new(struct planning *p, struct plan_tenant *of)
 			   .of = of,
 			   .soft = p->soft,
 			   .topology = of->topology != NULL,
-			   .rooms = rooms_new(p->a, p->ncolumns)};
+			   .capacity_table = capacity_table_new(p->a, p->ncolumns)};
 	return b;
 }
 
@@ -52,7 +52,7 @@ size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room)
 {
 	b->v = planning_wider(b->a, b->v, &b->cap, b->n + 1, sizeof(*b->v));
 	b->v[b->n] = *bin;
-	(void)rooms_add(b->rooms, room);
+	(void)capacity_table_add(b->capacity_table, room);
 	if (b->topology)
 		groups_bin(b->p->groups, b->of, b->n, bin->labels, bin->taints);
 	return b->n++;
@@ -108,7 +108,7 @@ static struct fit_level *level_of(const struct bins *b, struct plan_fit *f, int6
 	return &v[at];
 }
 
-void bins_look(struct bins *b, struct plan_fit *f)
+void bins_check(struct bins *b, struct plan_fit *f)
 {
 	make_room(b, f);
 	planning_charge(b->p, b->of, (b->n - f->seen) * f->cost);
@@ -158,12 +158,14 @@ static size_t next(struct bins *b, const struct plan_cell *c, const uint64_t *bi
 		const size_t bit = next_bit(bits, at, b->n);
 
 		steps += (bit - at) / 64;
-		at = bit < b->n ? rooms_next(b->rooms, bit, c->class_->asks, &steps) : ROOMS_NONE;
-		if (at == bit || at == ROOMS_NONE)
+		at = bit < b->n
+			     ? capacity_table_next(b->capacity_table, bit, c->class_->asks, &steps)
+			     : CAPACITY_TABLE_NONE;
+		if (at == bit || at == CAPACITY_TABLE_NONE)
 			break;
 	}
 	planning_charge(b->p, b->of, steps);
-	return at == ROOMS_NONE ? b->n : at;
+	return at == CAPACITY_TABLE_NONE ? b->n : at;
 }
 
 static struct cursor *cursor_of(const struct bins *b, struct plan_cell *c, int64_t score)
@@ -263,7 +265,7 @@ static bool find_listed(struct bins *b, const struct plan_cell *c, const uint64_
 	while (topology_list(c->topology, &i, &k, &bin)) {
 		planning_charge(b->p, b->of, 2);
 		if (bin < *at && bits[bin / 64] >> bin % 64 & 1 &&
-		    rooms_fit(b->rooms, bin, c->class_->asks) &&
+		    capacity_table_fit(b->capacity_table, bin, c->class_->asks) &&
 		    topology_bin(c->topology, bin) == TOPOLOGY_YES)
 			*at = bin;
 	}
@@ -309,18 +311,18 @@ bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at)
 {
 	planning_charge(b->p, b->of, 2);
 	return !c->class_->impossible && bins_suits(c->class_->fit, at) &&
-	       rooms_fit(b->rooms, at, c->class_->asks) &&
+	       capacity_table_fit(b->capacity_table, at, c->class_->asks) &&
 	       (!c->topology || topology_bin(c->topology, at) == TOPOLOGY_YES);
 }
 
 void bins_take(struct bins *b, size_t at, const struct plan_class *c)
 {
-	rooms_take(b->rooms, at, c->asks);
+	capacity_table_subtract(b->capacity_table, at, c->asks);
 }
 
 void bins_close(struct bins *b, size_t at)
 {
-	rooms_close(b->rooms, at);
+	capacity_table_close(b->capacity_table, at);
 }
 
 /* --- gangs and rollback ----------------------------------------------------------------------- */
@@ -338,7 +340,9 @@ size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from)
 
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at)
 {
-	return bins_suits(c->fit, at) ? rooms_times(rooms_row(b->rooms, at), c->asks) : 0;
+	return bins_suits(c->fit, at)
+		       ? capacity_table_times(capacity_table_row(b->capacity_table, at), c->asks)
+		       : 0;
 }
 
 bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level)
@@ -347,16 +351,16 @@ bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *l
 
 	planning_charge(b->p, b->of, 1);
 	*level = 0;
-	if (!bins_suits(f, at) || !rooms_fit(b->rooms, at, c->asks))
+	if (!bins_suits(f, at) || !capacity_table_fit(b->capacity_table, at, c->asks))
 		return false;
 	while (*level < f->nlevels && !(f->level[*level].bins[at / 64] >> at % 64 & 1))
 		++*level;
 	return true;
 }
 
-void bins_give(struct bins *b, size_t at, const struct plan_class *c)
+void bins_release(struct bins *b, size_t at, const struct plan_class *c)
 {
-	rooms_give(b->rooms, at, c->asks);
+	capacity_table_restore(b->capacity_table, at, c->asks);
 }
 
 struct bins_mark bins_mark(struct plan_fit *f)
@@ -380,7 +384,7 @@ static void unlook(const struct bins_mark *m)
 	f->seen = m->seen;
 }
 
-void bins_cut(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks)
+void bins_truncate(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks)
 {
 	for (size_t i = 0; i < nmarks; i++)
 		unlook(&m[i]);
@@ -389,5 +393,5 @@ void bins_cut(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks
 		if (b->topology)
 			groups_unbin(b->of, b->n);
 	}
-	rooms_cut(b->rooms, n);
+	capacity_table_truncate(b->capacity_table, n);
 }

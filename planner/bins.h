@@ -36,7 +36,7 @@ const struct bin *bins_at(const struct bins *b, size_t at);
 /* Records in *f which bins suit the pods of the fit (pods that differ only in their requests) by
  * labels, taints, RuntimeClass and permit. Checks only the bins added since the last call. Call
  * before topology_begin() and before the functions below. */
-void bins_look(struct bins *b, struct plan_fit *f);
+void bins_check(struct bins *b, struct plan_fit *f);
 /* Finds the first bin that fits a pod of the cell (a set of interchangeable pods); bins with a
  * higher preference score come first. *at: the bin's index. False: no bin fits. If the cell has
  * topology constraints, topology_begin() must have returned true before. */
@@ -49,16 +49,16 @@ void bins_take(struct bins *b, size_t at, const struct plan_class *c);
 /* Sets the free number of pods of bin `at` to the minimum, so that no further pod fits. */
 void bins_close(struct bins *b, size_t at);
 /* True if bin `at` suits the pods of the fit (pods that differ only in their requests) by labels,
- * taints, RuntimeClass and permit. Ignores the bin's room. Call after bins_look(). */
+ * taints, RuntimeClass and permit. Ignores the bin's room. Call after bins_check(). */
 bool bins_suits(const struct plan_fit *f, size_t at);
 
 /*
  * The following functions are for gangs, whose placement may be rolled back. Gangs do not use the
  * search positions of cells.
  *
- * To roll back: call bins_mark() for each fit before the attempt. Afterwards call bins_give() for
- * each pod that was placed into a bin that existed before the attempt. Then call bins_cut() with
- * the number of bins before the attempt.
+ * To roll back: call bins_mark() for each fit before the attempt. Afterwards call bins_release()
+ * for each pod that was placed into a bin that existed before the attempt. Then call
+ * bins_truncate() with the number of bins before the attempt.
  */
 
 size_t bins_count(const struct bins *b);
@@ -67,19 +67,19 @@ size_t bins_count(const struct bins *b);
  * topology constraints. */
 size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from);
 /* Returns how many pods of class c the free amounts of bin `at` allow; 0 if the bin's labels,
- * taints, RuntimeClass or permit exclude the pods. Call after bins_look(). */
+ * taints, RuntimeClass or permit exclude the pods. Call after bins_check(). */
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at);
 /* Writes to *level the rank of the bin's preference score among all scores that bins have for class
  * c; 0 is the highest score. False: the bin's labels, taints, RuntimeClass or permit exclude the
  * pods, or the bin has no room. */
 bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level);
 /* Reverts one bins_take() of a pod of class c. */
-void bins_give(struct bins *b, size_t at, const struct plan_class *c);
+void bins_release(struct bins *b, size_t at, const struct plan_class *c);
 struct bins_mark {
 	struct plan_fit *fit;
 	size_t seen;
 };
 struct bins_mark bins_mark(struct plan_fit *f);
-void bins_cut(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks);
+void bins_truncate(struct bins *b, size_t n, const struct bins_mark *m, size_t nmarks);
 
 #endif

@@ -80,8 +80,8 @@ static size_t count_free(struct blocks *b, const struct supply_pool *pool,
 	return n;
 }
 
-static void add_option(struct blocks *b, struct map *by_text, size_t pool, struct supply_line *l,
-		       size_t option)
+static void add_option(struct blocks *b, struct map *by_text, size_t pool,
+		       struct supply_type_offer *l, size_t option)
 {
 	struct supply_pool *sp = b->kinds[0].cell->class_->fit->pools[pool].pool;
 	struct supply_option *o = &sp->options[option];
@@ -96,7 +96,7 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool, struc
 		if (c->impossible || c->refused || !c->fit->pools[pool].n ||
 		    !supply_has(c->fit->pools[pool].suits.options, option))
 			continue;
-		n = rooms_times(l->row, c->of_new);
+		n = capacity_table_times(l->row, c->of_new);
 		if (n && !x) {
 			machines = b->until || supply_free_machine(b->p, sp, o)
 					   ? count_free(b, sp, o)
@@ -122,8 +122,9 @@ static void add_stock(struct blocks *b, struct map *by_text)
 	const struct plan_fit *f = b->kinds[0].cell->class_->fit;
 
 	for (size_t i = 0; i < f->npools; i++)
-		for (size_t k = 0; f->pools[i].suits.options && k < f->pools[i].pool->nlines; k++) {
-			struct supply_line *l = &f->pools[i].pool->lines[k];
+		for (size_t k = 0; f->pools[i].suits.options && k < f->pools[i].pool->noffers;
+		     k++) {
+			struct supply_type_offer *l = &f->pools[i].pool->offers[k];
 
 			for (size_t o = l->first; o < l->first + l->noptions; o++)
 				if (f->pools[i].pool->options[o].group)

@@ -29,7 +29,7 @@ struct gang_kind {
 struct block_machines {
 	/* Index into plan_fit.pools; all fits of a tenant have the same pools in the same order. */
 	size_t pool;
-	struct supply_line *line;
+	struct supply_type_offer *offer;
 	struct supply_option *option;
 	/* Index into option->group of the next machine to consider in this attempt. */
 	size_t next;

@@ -21,11 +21,11 @@ struct decide {
 	const struct burst_input *in;
 	struct burst *out;
 	struct arena *a;
-	struct burst_side *sides;
+	struct burst_policy_eval *evals;
 	struct burst_stock *stock;
 	/* Pieces of work, sorted in the order in which they are decided on. */
 	const struct burst_work **work;
-	struct burst_purses *purses;
+	struct burst_balances *balances;
 	/* Three maps: for the names of tenants, for those of work, and for those of Providers. Each
 	 * maps a name to 1 + the name's index in `names`. */
 	struct map *index[3];
@@ -145,7 +145,7 @@ static void count_running(struct decide *d, const struct burst_key *keys)
 		if (l->nodes > 0 || l->starting)
 			map_put(d->running, work_name(d, l->tenant, l->workload), d);
 		for (size_t k = 0; k < in->npolicies; k++) {
-			struct burst_side *s = &d->sides[k];
+			struct burst_policy_eval *s = &d->evals[k];
 
 			if (!str_eq(s->p->name, l->policy))
 				continue;
@@ -215,7 +215,7 @@ static int64_t wait_of(const struct burst_policy_in *p, int64_t priority)
 	return p->trigger.by_wait ? wait : BURST_NEVER;
 }
 
-static bool triggered(const struct burst_side *s, const struct burst_work *w, int64_t now)
+static bool triggered(const struct burst_policy_eval *s, const struct burst_work *w, int64_t now)
 {
 	const struct burst_policy_in *p = s->p;
 	const int64_t wait = wait_of(p, w->priority), begins = w->p90 > now ? w->p90 : now;
@@ -241,7 +241,7 @@ static int64_t part(int64_t is, int64_t of)
 	return of > 0 ? (int64_t)((__int128)is * MONEY_UNIT / of) : 0;
 }
 
-static enum burst_code judge_trigger(const struct decide *d, const struct burst_side *s,
+static enum burst_code judge_trigger(const struct decide *d, const struct burst_policy_eval *s,
 				     const struct burst_work *w, struct burst_decision *x)
 {
 	const struct burst_policy_in *p = s->p;
@@ -284,7 +284,7 @@ static enum burst_code judge_runtime(const struct burst_policy_in *p, const stru
 	return BURST_CHOSEN;
 }
 
-static enum burst_code judge_work(struct decide *d, const struct burst_side *s,
+static enum burst_code judge_work(struct decide *d, const struct burst_policy_eval *s,
 				  const struct burst_work *w, struct burst_decision *x)
 {
 	const struct burst_policy_in *p = s->p;
@@ -316,14 +316,14 @@ static enum burst_code judge_work(struct decide *d, const struct burst_side *s,
 
 /* Returns the verdicts on all offers for work with the requirements of w; computed once for equal
  * requirements. The map key contains all members of w that burst_shape_new() reads. */
-static struct burst_shape *shape_of(struct decide *d, const struct burst_side *s,
+static struct burst_shape *shape_of(struct decide *d, const struct burst_policy_eval *s,
 				    const struct burst_work *w)
 {
 	char key[256];
 	struct burst_shape *h;
 
 	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %lld %.128s",
-			 (size_t)(s - d->sides), (long long)w->pods, (long long)w->gpus,
+			 (size_t)(s - d->evals), (long long)w->pods, (long long)w->gpus,
 			 (long long)w->runs_ms, w->saves, (long long)w->restarts,
 			 str_or(w->product, ""));
 	h = map_get(d->shapes, key);
@@ -339,7 +339,7 @@ static int64_t left_of(int64_t limit, int64_t has)
 	return !limit ? INT64_MAX : has < limit ? limit - has : 0;
 }
 
-static void take(struct decide *d, struct burst_side *s, struct burst_decision *x, size_t i,
+static void take(struct decide *d, struct burst_policy_eval *s, struct burst_decision *x, size_t i,
 		 struct burst_key *k)
 {
 	struct burst_stock *stock = &d->stock[i];
@@ -356,7 +356,7 @@ static void take(struct decide *d, struct burst_side *s, struct burst_decision *
 	if (stock->left >= 0)
 		stock->left -= v->nodes;
 	k->provider = stock->provider;
-	burst_purses_charge(d->purses, s->p, k, v->cost);
+	burst_balances_charge(d->balances, s->p, k, v->cost);
 	s->nodes += v->nodes;
 	s->gpus += v->nodes * stock->offer->gpus;
 	s->tenant_nodes[k->tenant] += v->nodes;
@@ -375,7 +375,7 @@ static bool hopeless(const struct burst_decision *x)
 	       x->shape->least_nodes > x->nodes_left || x->shape->least_nodes > x->share_left;
 }
 
-static enum burst_code walk(struct decide *d, struct burst_side *s, struct burst_decision *x,
+static enum burst_code walk(struct decide *d, struct burst_policy_eval *s, struct burst_decision *x,
 			    struct burst_key *k)
 {
 	const struct burst_policy_in *p = s->p;
@@ -395,7 +395,7 @@ static enum burst_code walk(struct decide *d, struct burst_side *s, struct burst
 		x->share_left = has < most ? most - has : 0;
 	}
 	x->of_provider = arena_calloc(d->a, d->nnames[2] + 1, sizeof(*x->of_provider));
-	burst_purses_bind(d->purses, p, x->work->tenant, k, x);
+	burst_balances_bind(d->balances, p, x->work->tenant, k, x);
 	if (h->n && hopeless(x)) {
 		const struct burst_why y = burst_judge(x, h->order[0], -1);
 
@@ -428,11 +428,11 @@ static void overlap(struct decide *d, struct burst_decision *x)
 {
 	x->about = "";
 	for (size_t i = 0; i < d->in->npolicies; i++)
-		if (matches(d->sides[i].p, x->work))
+		if (matches(d->evals[i].p, x->work))
 			x->about = arena_printf(d->a, "%s%s%s", x->about, *x->about ? ", " : "",
-						d->sides[i].p->name);
+						d->evals[i].p->name);
 	for (size_t i = 0; i < d->in->npolicies; i++)
-		if (matches(d->sides[i].p, x->work) && !d->out->errors[i])
+		if (matches(d->evals[i].p, x->work) && !d->out->errors[i])
 			d->out->errors[i] = arena_printf(
 				d->a,
 				"work %s of tenant %s matches several policies (%s): none of them "
@@ -442,18 +442,18 @@ static void overlap(struct decide *d, struct burst_decision *x)
 
 static void decide(struct decide *d, struct burst_decision *x)
 {
-	struct burst_side *s = NULL;
+	struct burst_policy_eval *s = NULL;
 	struct burst_key k;
 
 	for (size_t i = 0; i < d->in->npolicies; i++) {
-		if (!matches(d->sides[i].p, x->work))
+		if (!matches(d->evals[i].p, x->work))
 			continue;
 		if (s) {
 			overlap(d, x);
 			x->code = BURST_TWO_POLICIES;
 			return;
 		}
-		s = &d->sides[i];
+		s = &d->evals[i];
 	}
 	x->code = BURST_NO_POLICY;
 	if (!s)
@@ -468,8 +468,8 @@ static void decide(struct decide *d, struct burst_decision *x)
 
 static int by_name(const void *x, const void *y)
 {
-	return strcmp(((const struct burst_side *)x)->p->name,
-		      ((const struct burst_side *)y)->p->name);
+	return strcmp(((const struct burst_policy_eval *)x)->p->name,
+		      ((const struct burst_policy_eval *)y)->p->name);
 }
 
 static void prepare(struct decide *d)
@@ -488,24 +488,24 @@ static void prepare(struct decide *d)
 						   .left = in->offers[i].available};
 	qsort(d->stock, in->noffers, sizeof(*d->stock), by_place);
 	take_names(d, keys);
-	d->sides = arena_calloc(d->a, in->npolicies + 1, sizeof(*d->sides));
+	d->evals = arena_calloc(d->a, in->npolicies + 1, sizeof(*d->evals));
 	for (size_t i = 0; i < in->npolicies; i++)
-		d->sides[i].p = &in->policies[i];
-	qsort(d->sides, in->npolicies, sizeof(*d->sides), by_name);
+		d->evals[i].p = &in->policies[i];
+	qsort(d->evals, in->npolicies, sizeof(*d->evals), by_name);
 	for (size_t i = 0; i < in->npolicies; i++) {
-		struct burst_side *s = &d->sides[i];
+		struct burst_policy_eval *s = &d->evals[i];
 
 		s->shut = shut_of(s->p, in->now);
 		s->tenant_nodes = arena_calloc(d->a, d->nnames[0] + 1, sizeof(*s->tenant_nodes));
 		for (size_t k = 0; k < in->nwork; k++)
 			if (matches(s->p, d->work[k]))
 				s->queued_gpus += d->work[k]->pods * d->work[k]->gpus;
-		burst_side_offers(s, in, d->stock, d->a);
+		burst_policy_eval_offers(s, in, d->stock, d->a);
 	}
 	count_running(d, keys);
 	for (int i = 0; i < 3; i++)
 		names[i] = d->names[i];
-	d->purses = burst_purses_new(in, d->sides, keys, names, d->nnames, d->a);
+	d->balances = burst_balances_new(in, d->evals, keys, names, d->nnames, d->a);
 }
 
 const struct burst *burst_decide(const struct burst_input *in, struct arena *a)
@@ -530,8 +530,8 @@ const struct burst *burst_decide(const struct burst_input *in, struct arena *a)
 		b->offers[i] = d.stock[i].offer;
 	b->policies = arena_calloc(a, in->npolicies + 1, sizeof(*b->policies));
 	for (size_t i = 0; i < in->npolicies; i++)
-		b->policies[i] = d.sides[i].p;
-	burst_purses_tell(d.purses, b, a);
+		b->policies[i] = d.evals[i].p;
+	burst_balances_tell(d.balances, b, a);
 	for (int i = 0; i < 3; i++)
 		map_free(d.index[i]);
 	return b;

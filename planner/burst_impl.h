@@ -45,7 +45,7 @@ struct burst_verdict {
 
 /* Evaluation of one policy: its verdicts on all offers, and the numbers of nodes and GPUs that its
  * launches have now. */
-struct burst_side {
+struct burst_policy_eval {
 	const struct burst_policy_in *p;
 	struct burst_verdict *offers;
 	bool overlaps;
@@ -58,7 +58,7 @@ struct burst_side {
 };
 
 struct burst_shape {
-	const struct burst_side *side;
+	const struct burst_policy_eval *eval;
 	const struct burst_stock *stock;
 	/* Verdicts, one per offer (index into stock). */
 	struct burst_verdict *v;
@@ -69,7 +69,7 @@ struct burst_shape {
 
 /* The balances of one budget: one balance per tenant, workload or Provider, or a single balance,
  * depending on the budget's scope. */
-struct burst_purse {
+struct burst_balance {
 	const struct burst_policy_in *policy;
 	const struct burst_budget *budget;
 	/* Charged amounts in millionths, by balance; INT64_MAX: too large to compute. before:
@@ -79,8 +79,8 @@ struct burst_purse {
 	size_t n;
 	bool *mixed, *touched;
 };
-struct burst_purses {
-	struct burst_purse *v;
+struct burst_balances {
+	struct burst_balance *v;
 	size_t n, nproviders;
 };
 /* Numbers that stand for the names of the tenant, workload and Provider of a launch or of work.
@@ -89,12 +89,12 @@ struct burst_key {
 	size_t tenant, work, provider;
 };
 
-/* burst_side_offers() sets s->offers to the policy's verdicts on all offers. burst_shape_new()
- * returns the verdicts for work with the requirements of w. These and the next function are in
- * burst_offers.c. */
-void burst_side_offers(struct burst_side *s, const struct burst_input *in,
-		       const struct burst_stock *stock, struct arena *a);
-struct burst_shape *burst_shape_new(const struct burst_side *s, const struct burst_input *in,
+/* burst_policy_eval_offers() sets s->offers to the policy's verdicts on all offers.
+ * burst_shape_new() returns the verdicts for work with the requirements of w. These and the next
+ * function are in burst_offers.c. */
+void burst_policy_eval_offers(struct burst_policy_eval *s, const struct burst_input *in,
+			      const struct burst_stock *stock, struct arena *a);
+struct burst_shape *burst_shape_new(const struct burst_policy_eval *s, const struct burst_input *in,
 				    const struct burst_stock *stock, const struct burst_work *w,
 				    struct arena *a);
 /* Evaluates offer i, which must be suitable, against the limits and budgets that remained when
@@ -103,16 +103,17 @@ struct burst_why burst_judge(const struct burst_decision *d, size_t i, int64_t l
 
 /* Returns the balances of all budgets, with all launches of the input charged. This and the
  * following functions are in burst_money.c. */
-struct burst_purses *burst_purses_new(const struct burst_input *in, const struct burst_side *sides,
-				      const struct burst_key *keys,
-				      const char *const *const names[3], const size_t n[3],
-				      struct arena *a);
+struct burst_balances *burst_balances_new(const struct burst_input *in,
+					  const struct burst_policy_eval *evals,
+					  const struct burst_key *keys,
+					  const char *const *const names[3], const size_t n[3],
+					  struct arena *a);
 /* Writes to d->bound and d->of_provider the budgets with the smallest remaining amounts, among
  * those that apply to a launch for this work under policy p. */
-void burst_purses_bind(const struct burst_purses *l, const struct burst_policy_in *p,
-		       const char *tenant, const struct burst_key *k, struct burst_decision *d);
-void burst_purses_charge(struct burst_purses *l, const struct burst_policy_in *p,
-			 const struct burst_key *k, int64_t cost);
-void burst_purses_tell(const struct burst_purses *l, struct burst *b, struct arena *a);
+void burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
+			 const char *tenant, const struct burst_key *k, struct burst_decision *d);
+void burst_balances_charge(struct burst_balances *l, const struct burst_policy_in *p,
+			   const struct burst_key *k, int64_t cost);
+void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct arena *a);
 
 #endif

@@ -73,7 +73,7 @@ static size_t key_of(const struct burst_budget *b, const struct burst_key *k)
 }
 
 /* True if the budget counts launches that were made under the named policy. */
-static bool counts(const struct burst_purse *u, const char *policy)
+static bool counts(const struct burst_balance *u, const char *policy)
 {
 	return (u->budget->scope != BURST_OF_POLICY && u->budget->scope != BURST_OF_WORKLOAD) ||
 	       str_eq(u->policy->name, policy);
@@ -92,7 +92,7 @@ static int64_t over_since(const struct burst_launch *l, int64_t start)
 	return money_for_ms(l->over.per_hour, l->over.until - from, &cost) ? cost : INT64_MAX;
 }
 
-static void count_launch(struct burst_purse *u, const struct burst_launch *l,
+static void count_launch(struct burst_balance *u, const struct burst_launch *l,
 			 const struct burst_key *k, int64_t start)
 {
 	const size_t i = key_of(u->budget, k);
@@ -112,12 +112,13 @@ static void count_launch(struct burst_purse *u, const struct burst_launch *l,
 	u->touched[i] = true;
 }
 
-struct burst_purses *burst_purses_new(const struct burst_input *in, const struct burst_side *sides,
-				      const struct burst_key *keys,
-				      const char *const *const names[3], const size_t n[3],
-				      struct arena *a)
+struct burst_balances *burst_balances_new(const struct burst_input *in,
+					  const struct burst_policy_eval *evals,
+					  const struct burst_key *keys,
+					  const char *const *const names[3], const size_t n[3],
+					  struct arena *a)
 {
-	struct burst_purses *l = arena_new_obj(a, struct burst_purses);
+	struct burst_balances *l = arena_new_obj(a, struct burst_balances);
 	size_t total = 0;
 
 	for (size_t i = 0; i < in->npolicies; i++)
@@ -125,16 +126,16 @@ struct burst_purses *burst_purses_new(const struct burst_input *in, const struct
 	l->v = arena_calloc(a, total + 1, sizeof(*l->v));
 	l->nproviders = n[2];
 	for (size_t i = 0; i < in->npolicies; i++)
-		for (size_t k = 0; k < sides[i].p->nbudgets; k++) {
-			struct burst_purse *u = &l->v[l->n++];
-			const struct burst_budget *b = &sides[i].p->budgets[k];
+		for (size_t k = 0; k < evals[i].p->nbudgets; k++) {
+			struct burst_balance *u = &l->v[l->n++];
+			const struct burst_budget *b = &evals[i].p->budgets[k];
 			const int which = b->scope == BURST_OF_TENANT	  ? 0
 					  : b->scope == BURST_OF_WORKLOAD ? 1
 					  : b->scope == BURST_OF_PROVIDER ? 2
 									  : -1;
 			const int64_t start = burst_period_start(b->per, in->now);
 
-			u->policy = sides[i].p;
+			u->policy = evals[i].p;
 			u->budget = b;
 			u->n = which < 0 ? 1 : n[which];
 			u->keys = which < 0 ? NULL : (const char **)names[which];
@@ -151,13 +152,14 @@ struct burst_purses *burst_purses_new(const struct burst_input *in, const struct
 
 /* True if the budget applies to the tenant's work under policy p. A budget of scope Tenant applies
  * only to tenants that its policy matches. */
-static bool binds(const struct burst_purse *u, const struct burst_policy_in *p, const char *tenant)
+static bool binds(const struct burst_balance *u, const struct burst_policy_in *p,
+		  const char *tenant)
 {
 	return counts(u, p->name) && (u->budget->scope != BURST_OF_TENANT ||
 				      burst_named(&u->policy->match.tenants, tenant));
 }
 
-static void tighten(struct burst_bound *b, const struct burst_purse *u, size_t i,
+static void tighten(struct burst_bound *b, const struct burst_balance *u, size_t i,
 		    const char *currency)
 {
 	const bool mixed = u->mixed[i] || !str_eq(currency, u->policy->cost.currency);
@@ -169,14 +171,14 @@ static void tighten(struct burst_bound *b, const struct burst_purse *u, size_t i
 	*b = (struct burst_bound){left, mixed, u->policy, u->budget};
 }
 
-void burst_purses_bind(const struct burst_purses *l, const struct burst_policy_in *p,
-		       const char *tenant, const struct burst_key *k, struct burst_decision *d)
+void burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
+			 const char *tenant, const struct burst_key *k, struct burst_decision *d)
 {
 	d->bound = (struct burst_bound){.left = INT64_MAX};
 	for (size_t i = 0; i < l->nproviders; i++)
 		d->of_provider[i] = (struct burst_bound){.left = INT64_MAX};
 	for (size_t i = 0; i < l->n; i++) {
-		const struct burst_purse *u = &l->v[i];
+		const struct burst_balance *u = &l->v[i];
 
 		if (u->budget->soft || !binds(u, p, tenant))
 			continue;
@@ -188,8 +190,8 @@ void burst_purses_bind(const struct burst_purses *l, const struct burst_policy_i
 	}
 }
 
-void burst_purses_charge(struct burst_purses *l, const struct burst_policy_in *p,
-			 const struct burst_key *k, int64_t cost)
+void burst_balances_charge(struct burst_balances *l, const struct burst_policy_in *p,
+			   const struct burst_key *k, int64_t cost)
 {
 	for (size_t i = 0; i < l->n; i++) {
 		const size_t x = key_of(l->v[i].budget, k);
@@ -215,7 +217,7 @@ static int64_t alert_of(const struct burst_budget *b, int64_t total)
 	return best;
 }
 
-void burst_purses_tell(const struct burst_purses *l, struct burst *b, struct arena *a)
+void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct arena *a)
 {
 	size_t total = 0;
 
@@ -225,7 +227,7 @@ void burst_purses_tell(const struct burst_purses *l, struct burst *b, struct are
 	b->accounts = arena_calloc(a, total + 1, sizeof(*b->accounts));
 	for (size_t i = 0; i < l->n; i++)
 		for (size_t k = 0; k < l->v[i].n; k++) {
-			const struct burst_purse *u = &l->v[i];
+			const struct burst_balance *u = &l->v[i];
 
 			if (!u->touched[k] && u->keys)
 				continue;

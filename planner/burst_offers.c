@@ -156,8 +156,8 @@ static enum burst_code judge_policy(const struct burst_policy_in *p, const struc
 	return code == BURST_CHOSEN ? judge_failures(p, in, o, v) : code;
 }
 
-void burst_side_offers(struct burst_side *s, const struct burst_input *in,
-		       const struct burst_stock *stock, struct arena *a)
+void burst_policy_eval_offers(struct burst_policy_eval *s, const struct burst_input *in,
+			      const struct burst_stock *stock, struct arena *a)
 {
 	s->offers = arena_calloc(a, in->noffers + 1, sizeof(*s->offers));
 	for (size_t i = 0; i < in->noffers; i++)
@@ -225,14 +225,14 @@ static int by_worth(const void *x, const void *y, void *arg)
 	return i < k ? -1 : i > k;
 }
 
-struct burst_shape *burst_shape_new(const struct burst_side *s, const struct burst_input *in,
+struct burst_shape *burst_shape_new(const struct burst_policy_eval *s, const struct burst_input *in,
 				    const struct burst_stock *stock, const struct burst_work *w,
 				    struct arena *a)
 {
 	struct burst_shape *h = arena_new_obj(a, struct burst_shape);
 	const int64_t billed = billed_ms(s->p, w);
 
-	h->side = s;
+	h->eval = s;
 	h->stock = stock;
 	h->v = arena_calloc(a, in->noffers + 1, sizeof(*h->v));
 	h->order = arena_calloc(a, in->noffers + 1, sizeof(*h->order));

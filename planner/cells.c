@@ -12,12 +12,13 @@ struct cells *cells_new(struct planning *p)
 	return arena_new_obj(p->a, struct cells);
 }
 
-static size_t place_of(const struct cells *t, const struct plan_class *c, const struct plan_side *s)
+static size_t place_of(const struct cells *t, const struct plan_class *c,
+		       const struct plan_profile *s)
 {
 	const uint64_t both = (uint64_t)c->number << 32 | s->number;
 	size_t i = (both * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (t->cap - 1);
 
-	while (t->v[i] && (t->v[i]->class_ != c || t->v[i]->side != s))
+	while (t->v[i] && (t->v[i]->class_ != c || t->v[i]->profile != s))
 		i = (i + 1) & (t->cap - 1);
 	return i;
 }
@@ -30,7 +31,7 @@ static void grow(struct cells *t, struct arena *a)
 	t->v = arena_calloc(a, t->cap, sizeof(struct plan_cell *));
 	for (size_t i = 0; i < old.cap; i++)
 		if (old.v[i])
-			t->v[place_of(t, old.v[i]->class_, old.v[i]->side)] = old.v[i];
+			t->v[place_of(t, old.v[i]->class_, old.v[i]->profile)] = old.v[i];
 }
 
 static struct party *party_of(struct planning *p, const struct plan_class *c, struct party **first)
@@ -48,16 +49,16 @@ static struct party *party_of(struct planning *p, const struct plan_class *c, st
 }
 
 static struct plan_cell *cell_new(struct planning *p, struct plan_class *c,
-				  const struct plan_side *s)
+				  const struct plan_profile *s)
 {
 	struct plan_cell *x = arena_new_obj(p->a, struct plan_cell);
 
 	x->class_ = c;
-	x->side = s;
+	x->profile = s;
 	return x;
 }
 
-struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan_side *s)
+struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan_profile *s)
 {
 	struct cells *t = p->cells;
 	struct plan_cell *x;

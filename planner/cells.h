@@ -12,7 +12,7 @@ struct cells;
 struct cells *cells_new(struct planning *p);
 /* Returns the cell of class c (equal pods) and topology profile s, created if missing. s NULL: no
  * pod in the plan has topology constraints. */
-struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan_side *s);
+struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan_profile *s);
 /* Adds one waiting pod of the cell to the counts of the cell's party (pods that could share a new
  * machine). */
 void cells_join(const struct plan_cell *c);

@@ -10,9 +10,9 @@
 #include "base/str.h"
 #include "planner/cells.h"
 #include "planner/classes.h"
+#include "planner/open_bins.h"
 #include "planner/opening.h"
-#include "planner/room.h"
-#include "planner/sides.h"
+#include "planner/profiles.h"
 
 #define POD_WORK 20
 #define HOST_WORK 50
@@ -51,7 +51,7 @@ struct tenant_hosts {
 	size_t cap;
 };
 
-enum phase { PODS, HOSTS, JOIN, SIDES, ROOM, CELLS, FIRST, TRY, READY };
+enum phase { PODS, HOSTS, JOIN, PROFILES, ROOM, CELLS, FIRST, TRY, READY };
 
 struct consolidate_run {
 	struct planning p;
@@ -60,7 +60,7 @@ struct consolidate_run {
 	int64_t now;
 	struct map_iter it;
 	bool more;
-	struct sides_run sides;
+	struct profiles_run profiles;
 	size_t at;
 	/* first: waiting pods, and pods on Nodes that accept no pods. These pods get room before
 	 * the first Node is tried. */
@@ -274,28 +274,28 @@ static void do_join(struct consolidate_run *r)
 	if (r->at < r->nmovers)
 		return;
 	put_in_order(r);
-	enter(r, SIDES, NULL);
+	enter(r, PROFILES, NULL);
 }
 
-static struct world_shape *side_of(const void *run, size_t at)
+static struct world_shape *profile_of(const void *run, size_t at)
 {
-	return ((const struct consolidate_run *)run)->movers[at].pod->side;
+	return ((const struct consolidate_run *)run)->movers[at].pod->profile;
 }
 
-static void do_sides(struct consolidate_run *r)
+static void do_profiles(struct consolidate_run *r)
 {
-	if (!sides_next(&r->sides, &r->p, r->until, r->nmovers, side_of, r))
+	if (!profiles_next(&r->profiles, &r->p, r->until, r->nmovers, profile_of, r))
 		enter(r, ROOM, NULL);
 }
 
 static void open_host(struct consolidate_run *r, struct host *h)
 {
 	struct planning *p = &r->p;
-	struct bins *b = room_of(p, h->tenant);
+	struct bins *b = open_bins_of(p, h->tenant);
 	struct tenant_hosts *of = &r->tenants[h->tenant->number];
 
 	h->bin = bins_count(b);
-	room_open_node(p, h->it, r->by_claim);
+	open_bins_add_node(p, h->it, r->by_claim);
 	h->has_bin = bins_count(b) > h->bin;
 	if (!h->has_bin)
 		return;
@@ -325,7 +325,8 @@ static void do_cells(struct consolidate_run *r)
 		struct mover *m = &r->movers[r->at];
 
 		m->cell = cells_of(p, m->class_,
-				   p->groups ? groups_side(p->groups, m->pod->side, true) : NULL);
+				   p->groups ? groups_profile(p->groups, m->pod->profile, true)
+					     : NULL);
 		p->work += POD_WORK / 2;
 	}
 	if (r->at == r->nmovers)
@@ -337,7 +338,7 @@ static void do_cells(struct consolidate_run *r)
 static void leave(struct consolidate_run *r, const struct mover *m)
 {
 	if (r->p.groups && m->host->has_bin)
-		groups_leave(r->p.groups, m->cell->side, m->host->bin);
+		groups_leave(r->p.groups, m->cell->profile, m->host->bin);
 }
 
 /* Finds the first Node that has room for the pod and is not to be given back; writes the Node's bin
@@ -345,7 +346,7 @@ static void leave(struct consolidate_run *r, const struct mover *m)
 static bool find(struct consolidate_run *r, struct mover *m)
 {
 	struct plan_tenant *t = m->class_->tenant;
-	struct bins *b = room_of(&r->p, t);
+	struct bins *b = open_bins_of(&r->p, t);
 	/* Use a copy of the cell without its search position and topology state. Those are valid
 	 * only while room shrinks and counts grow, but in a consolidation pods also leave Nodes. */
 	struct plan_cell cell = *m->cell;
@@ -354,9 +355,9 @@ static bool find(struct consolidate_run *r, struct mover *m)
 	planning_charge(&r->p, t, POD_WORK);
 	if (m->class_->refused)
 		return false;
-	bins_look(b, m->class_->fit);
+	bins_check(b, m->class_->fit);
 	if (cell.topology) {
-		cell.topology = topology_cell(&r->p, m->class_, cell.side);
+		cell.topology = topology_cell(&r->p, m->class_, cell.profile);
 		if (!topology_begin(cell.topology))
 			return false;
 	}
@@ -405,7 +406,7 @@ static void do_first(struct consolidate_run *r)
 static void undo(struct consolidate_run *r, struct host *h, size_t placed)
 {
 	while (placed-- > 0)
-		bins_give(h->tenant->bins, h->pods[placed]->to, h->pods[placed]->class_);
+		bins_release(h->tenant->bins, h->pods[placed]->to, h->pods[placed]->class_);
 	if (r->p.groups)
 		groups_undo(r->p.groups);
 }
@@ -532,7 +533,7 @@ struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struc
 struct consolidate *consolidate_step(struct consolidate_run *r, uint64_t units)
 {
 	static void (*const does[])(struct consolidate_run * r) = {
-		[PODS] = do_pods, [HOSTS] = do_hosts, [JOIN] = do_join,	  [SIDES] = do_sides,
+		[PODS] = do_pods, [HOSTS] = do_hosts, [JOIN] = do_join,	  [PROFILES] = do_profiles,
 		[ROOM] = do_room, [CELLS] = do_cells, [FIRST] = do_first, [TRY] = do_try,
 	};
 

@@ -63,15 +63,15 @@ struct gang_try {
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
-/* Returns the best bin of block b, from index *from on; ROOMS_NONE: none. The best bin is the one
- * with the lowest preference level (bins_level()); only levels lower than *level count. Writes that
- * bin's level to *level and the next search position to *from. */
+/* Returns the best bin of block b, from index *from on; CAPACITY_TABLE_NONE: none. The best bin is
+ * the one with the lowest preference level (bins_level()); only levels lower than *level count.
+ * Writes that bin's level to *level and the next search position to *from. */
 static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
 		      size_t *level)
 {
 	const struct plan_class *c = t->kinds[x->kind].cell->class_;
 	struct topology_cell *topology = t->states[x->kind].topology;
-	size_t best = ROOMS_NONE, has;
+	size_t best = CAPACITY_TABLE_NONE, has;
 
 	for (; *from < b->nbins; ++*from) {
 		if (!bins_level(t->tenant->bins, c, b->bins[*from], &has) || has >= *level)
@@ -94,8 +94,8 @@ static bool find_bin(struct gang_try *t, const struct pod *x, size_t *bin)
 
 	*bin = look_in(t, x, t->fresh, &from, &level);
 	k->fresh = from;
-	if ((*bin != ROOMS_NONE && !level) || (t->ahead && t->ahead->anywhere))
-		return *bin != ROOMS_NONE;
+	if ((*bin != CAPACITY_TABLE_NONE && !level) || (t->ahead && t->ahead->anywhere))
+		return *bin != CAPACITY_TABLE_NONE;
 	for (size_t i = plain ? k->block : 0; i < t->norder && level; i++) {
 		from = plain && i == k->block ? k->bin : 0;
 		found = look_in(t, x, t->order[i], &from, &level);
@@ -103,10 +103,10 @@ static bool find_bin(struct gang_try *t, const struct pod *x, size_t *bin)
 			k->block = i;
 			k->bin = from;
 		}
-		if (found != ROOMS_NONE)
+		if (found != CAPACITY_TABLE_NONE)
 			*bin = found;
 	}
-	return *bin != ROOMS_NONE;
+	return *bin != CAPACITY_TABLE_NONE;
 }
 
 struct choice {
@@ -171,14 +171,14 @@ static bool is_better(const struct gang_try *t, const struct choice *a, const st
 	if (!b->from || a->score != b->score)
 		return !b->from || a->score > b->score;
 	if (a->pool->it->weight == b->pool->it->weight &&
-	    a->from->line->provider->elastic != b->from->line->provider->elastic)
-		return b->from->line->provider->elastic;
+	    a->from->offer->provider->elastic != b->from->offer->provider->elastic)
+		return b->from->offer->provider->elastic;
 	if (a->from->pool != b->from->pool)
 		return a->from->pool < b->from->pool;
-	if (a->from->line != b->from->line)
-		return supply_is_cheaper(a->from->line, a->serves, b->from->line, b->serves) ||
-		       (!supply_is_cheaper(b->from->line, b->serves, a->from->line, a->serves) &&
-			a->from->line < b->from->line);
+	if (a->from->offer != b->from->offer)
+		return supply_is_cheaper(a->from->offer, a->serves, b->from->offer, b->serves) ||
+		       (!supply_is_cheaper(b->from->offer, b->serves, a->from->offer, a->serves) &&
+			a->from->offer < b->from->offer);
 	if (at != other)
 		return at < other;
 	return supply_by_worth(&a->machine->m, &b->machine->m) < 0;
@@ -195,7 +195,7 @@ static void weigh(struct gang_try *t, const struct pod *x, struct block_machines
 
 	planning_charge(t->p, t->tenant, 2);
 	if (!fp->n || !supply_has(fp->suits.options, (size_t)(m->option - fp->pool->options)) ||
-	    !supply_fits(c, m->line) || !supply_allowed(c, fp->pool, m->line))
+	    !supply_fits(c, m->offer) || !supply_allowed(c, fp->pool, m->offer))
 		return;
 	now.machine = free_machine(t, fp->pool, m);
 	if (!now.machine)
@@ -206,7 +206,7 @@ static void weigh(struct gang_try *t, const struct pod *x, struct block_machines
 	}
 	if (c->fit->pod->preferences.n || t->p->soft)
 		now.score = fit_score(c->fit->pod, &m->option->labels, &fp->pool->it->taints);
-	now.serves = rooms_times(m->line->row, c->of_new);
+	now.serves = capacity_table_times(m->offer->row, c->of_new);
 	now.serves = now.serves < t->kinds[x->kind].left ? now.serves : t->kinds[x->kind].left;
 	now.serves = now.serves < most ? now.serves : most;
 	if (is_better(t, &now, best))
@@ -219,7 +219,7 @@ static void note(struct gang_try *t, const struct choice *c)
 
 	x->v = planning_wider(t->p->a, x->v, &x->cap, x->n + 1, sizeof(*x->v));
 	c->machine->tried = t->p->w->tries;
-	x->v[x->n++] = (struct gang_machine){c->pool, c->from->line, c->machine};
+	x->v[x->n++] = (struct gang_machine){c->pool, c->from->offer, c->machine};
 }
 
 /* Opens a claim for pod x on the best machine of the first block that has a suitable one; if
@@ -229,7 +229,7 @@ static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 {
 	struct plan_class *c = t->kinds[x->kind].cell->class_;
 	struct choice best = {0};
-	struct supply_offer offer;
+	struct supply_choice offer;
 
 	for (size_t i = 0; i < c->fit->npools; i++)
 		c->fit->pools[i].blocked = false;
@@ -238,7 +238,7 @@ static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 			weigh(t, x, &t->order[i]->machines[k], &best);
 	if (!best.from)
 		return false;
-	supply_take_this(t->p->supply, c, best.pool, best.from->line, best.from->option,
+	supply_take_this(t->p->supply, c, best.pool, best.from->offer, best.from->option,
 			 best.machine, &offer);
 	if (t->ahead)
 		note(t, &best);
@@ -256,7 +256,7 @@ static bool place(struct gang_try *t, struct pod *x)
 	size_t bin;
 
 	for (size_t i = 0; i < t->nkinds; i++)
-		bins_look(t->tenant->bins, t->kinds[i].cell->class_->fit);
+		bins_check(t->tenant->bins, t->kinds[i].cell->class_->fit);
 	if (k->topology && !topology_begin(k->topology))
 		return false;
 	if (!find_bin(t, x, &bin) && !(t->stock && open_one(t, x, &bin)))
@@ -278,7 +278,7 @@ static void begin(struct gang_try *t)
 		t->marks[i] = bins_mark(c->class_->fit);
 		t->states[i] = (struct kind){.out = c->class_->impossible || c->class_->refused};
 		if (c->topology)
-			t->states[i].topology = topology_cell(t->p, c->class_, c->side);
+			t->states[i].topology = topology_cell(t->p, c->class_, c->profile);
 	}
 	for (size_t i = 0; i < t->norder; i++)
 		for (size_t k = 0; k < t->order[i]->nmachines; k++)
@@ -307,20 +307,20 @@ static void undo(struct gang_try *t, bool keeps)
 		if (x->bin && x->bin - 1 < t->nbins &&
 		    !(keeps && bins_at(t->tenant->bins, x->bin - 1)->kind != PLAN_ON_NODE))
 			/* mutant: gang-not-undone */
-			bins_give(t->tenant->bins, x->bin - 1, t->kinds[x->kind].cell->class_);
+			bins_release(t->tenant->bins, x->bin - 1, t->kinds[x->kind].cell->class_);
 		t->kinds[x->kind].left += x->bin != 0;
 		x->bin = 0;
 	}
 	if (t->p->groups)
 		groups_undo(t->p->groups);
-	bins_cut(t->tenant->bins, t->nbins, t->marks, t->nkinds);
+	bins_truncate(t->tenant->bins, t->nbins, t->marks, t->nkinds);
 	supply_undo(t->p->supply);
 	t->p->plan->nclaims = t->nclaims;
 }
 
 static void keep(struct gang_try *t)
 {
-	supply_keep(t->p->supply);
+	supply_commit(t->p->supply);
 	if (t->p->groups)
 		groups_keep(t->p->groups);
 	t->g->number = ++t->p->plan->ngangs;
@@ -382,7 +382,7 @@ static void tell(struct gang_try *t, struct gang_miss *miss)
 		       /* Only the side effect of open_one() is needed: it sets fit_pool.blocked
 		        * where machines are free but excluded. */
 		       &bin);
-	supply_tell_try(t->p->supply, cell, &miss->reasons, &miss->nreasons);
+	supply_explain_try(t->p->supply, cell, &miss->reasons, &miss->nreasons);
 }
 
 static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
@@ -552,7 +552,7 @@ static struct gang_try try_new(struct planning *p, struct plan_gang *g, struct a
 		if (!g->v[i]->seat)
 			t.v[t.n++] = (struct pod){.q = g->v[i], .kind = kind_of(&t, g->v[i]->cell)};
 	for (size_t i = 0; i < t.nkinds; i++) {
-		bins_look(g->tenant->bins, t.kinds[i].cell->class_->fit);
+		bins_check(g->tenant->bins, t.kinds[i].cell->class_->fit);
 		if (!may || t.kinds[i].cell->class_->refused)
 			continue;
 		supply_ask(p->supply, t.kinds[i].cell);
@@ -601,7 +601,7 @@ static void look_ahead(const struct gang_try *t)
 		for (size_t i = 0; i < f->npools; i++)
 			for (size_t o = 0; f->pools[i].n && o < f->pools[i].pool->noptions; o++)
 				if (f->pools[i].pool->options[o].group)
-					supply_look_ahead(t->p, f->pools[i].pool->options[o].group);
+					supply_forecast(t->p, f->pools[i].pool->options[o].group);
 	}
 }
 

@@ -48,7 +48,7 @@ struct gang_ahead {
 	bool anywhere;
 	struct gang_machine {
 		struct supply_pool *pool;
-		const struct supply_line *line;
+		const struct supply_type_offer *offer;
 		struct world_stock *machine;
 	} * v;
 	size_t n, cap;

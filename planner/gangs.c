@@ -3,8 +3,8 @@
 #include "planner/bins.h"
 #include "planner/gang_try.h"
 #include "planner/holds.h"
+#include "planner/open_bins.h"
 #include "planner/refusal.h"
-#include "planner/room.h"
 
 #define KEY_SHOWN 200 /* Number of bytes to which a gang's key is truncated in reasons. */
 
@@ -94,7 +94,7 @@ static void settle(struct planning *p, struct plan_gang *g)
 		    NULL, 0);
 		return;
 	}
-	(void)room_of(p, g->tenant);
+	(void)open_bins_of(p, g->tenant);
 	if (!g->need || gang_try(p, g, &miss))
 		return;
 	if (refusal_is_of_tenant(g->tenant->it)) {

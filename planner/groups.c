@@ -49,8 +49,8 @@ struct groups {
 	struct key *keys;
 	int nkeys;
 	size_t keys_cap;
-	struct plan_side **sides;
-	size_t nsides, sides_cap;
+	struct plan_profile **profiles;
+	size_t nprofiles, profiles_cap;
 	/* Scratch list of groups, used by meet(). */
 	struct topology_group **found;
 	size_t nfound, found_cap;
@@ -169,7 +169,7 @@ static void put_into_index(struct groups *g, struct tenant_topology *of, struct 
 	of->indexed[of->nindexed++].key = r->key;
 }
 
-static struct topology_group *group_of(struct groups *g, const struct plan_side *s,
+static struct topology_group *group_of(struct groups *g, const struct plan_profile *s,
 				       const struct world_topology *it, enum group_what what)
 {
 	struct tenant_topology *of = tenant_of(g, s->tenant);
@@ -221,7 +221,7 @@ static bool selects(const struct topology_group *x, const struct world_pod *p)
 /* Creates the groups of the constraints of topology profile *s and, if a waiting pod has the
  * profile, its rules. For bound pods only anti-affinity is considered, because their other
  * constraints have no effect any more. */
-static void make_rules(struct groups *g, struct plan_side *s)
+static void make_rules(struct groups *g, struct plan_profile *s)
 {
 	static const enum group_what counts_of[] = {[WORLD_SPREAD] = GROUP_SPREAD,
 						    [WORLD_TOGETHER] = GROUP_ALL_TERMS,
@@ -242,30 +242,30 @@ static void make_rules(struct groups *g, struct plan_side *s)
 	}
 }
 
-struct plan_side *groups_side(struct groups *g, struct world_shape *shape, bool pending)
+struct plan_profile *groups_profile(struct groups *g, struct world_shape *shape, bool pending)
 {
-	struct plan_side *s;
+	struct plan_profile *s;
 
 	if (shape->plan == g->p->w->plan)
-		return shape->side;
-	s = arena_new_obj(g->a, struct plan_side);
+		return shape->profile;
+	s = arena_new_obj(g->a, struct plan_profile);
 	shape->plan = g->p->w->plan;
-	shape->side = s;
-	*s = (struct plan_side){.pod = &shape->pod,
-				.tenant = planning_tenant(g->p, shape->pod.tenant),
-				.pending = pending,
-				.number = (uint32_t)g->nsides};
+	shape->profile = s;
+	*s = (struct plan_profile){.pod = &shape->pod,
+				   .tenant = planning_tenant(g->p, shape->pod.tenant),
+				   .pending = pending,
+				   .number = (uint32_t)g->nprofiles};
 	planning_charge(g->p, s->tenant, 20);
 	if (shape->pod.topology.n)
 		make_rules(g, s);
-	g->sides = planning_wider(g->a, g->sides, &g->sides_cap, g->nsides + 1,
-				  sizeof(struct plan_side *));
-	g->sides[g->nsides++] = s;
+	g->profiles = planning_wider(g->a, g->profiles, &g->profiles_cap, g->nprofiles + 1,
+				     sizeof(struct plan_profile *));
+	g->profiles[g->nprofiles++] = s;
 	return s;
 }
 
-static void look_in_bucket(struct groups *g, struct plan_side *s, const char *ns, const char *key,
-			   const char *value)
+static void look_in_bucket(struct groups *g, struct plan_profile *s, const char *ns,
+			   const char *key, const char *value)
 {
 	const struct bucket *b;
 
@@ -282,7 +282,7 @@ static void look_in_bucket(struct groups *g, struct plan_side *s, const char *ns
 	}
 }
 
-static void meet(struct groups *g, struct plan_side *s)
+static void meet(struct groups *g, struct plan_profile *s)
 {
 	const struct tenant_topology *of = s->tenant->topology;
 	size_t bans = 0;
@@ -315,20 +315,20 @@ static void meet(struct groups *g, struct plan_side *s)
 				group_of(g, s, &s->pod->topology.v[i], GROUP_CARRIERS);
 }
 
-bool groups_meet(struct groups *g, size_t side)
+bool groups_meet(struct groups *g, size_t profile)
 {
 	struct plan_tenant *of;
 
-	if (side >= g->nsides)
+	if (profile >= g->nprofiles)
 		return false;
-	of = g->sides[side]->tenant;
+	of = g->profiles[profile]->tenant;
 	planning_charge(g->p, of, 20);
 	if (!of->topology)
 		return true;
 	if (!of->domains)
 		domains_new(g->a, of, g->nkeys);
 	if (!of->over)
-		meet(g, g->sides[side]);
+		meet(g, g->profiles[profile]);
 	return true;
 }
 
@@ -408,7 +408,7 @@ void groups_undo(struct groups *g)
 
 /* Saves group x before its first change in the current transaction. The group then gets its own
  * copy of its table of counts, so that the saved table stays unchanged. */
-static void remember(struct groups *g, const struct plan_side *s, struct topology_group *x)
+static void remember(struct groups *g, const struct plan_profile *s, struct topology_group *x)
 {
 	struct before *b;
 
@@ -425,7 +425,7 @@ static void remember(struct groups *g, const struct plan_side *s, struct topolog
 	memcpy(x->count.v, b->was.count.v, x->count.cap * sizeof(*x->count.v));
 }
 
-void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
+void groups_place(struct groups *g, const struct plan_profile *s, size_t bin, size_t n,
 		  size_t terminating)
 {
 	planning_charge(g->p, s->tenant, 4 + s->ncounted);
@@ -442,7 +442,7 @@ void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_
 	}
 }
 
-void groups_leave(struct groups *g, const struct plan_side *s, size_t bin)
+void groups_leave(struct groups *g, const struct plan_profile *s, size_t bin)
 {
 	planning_charge(g->p, s->tenant, 4 + s->ncounted);
 	for (size_t i = 0; i < s->ncounted && !s->tenant->over; i++) {

@@ -54,7 +54,7 @@ struct topology_rule {
 
 /* Topology profile: the properties of a pod that other pods' constraints refer to (tenant,
  * namespace, labels), and the pod's own topology constraints (see world_shape). */
-struct plan_side {
+struct plan_profile {
 	const struct world_pod *pod;
 	struct plan_tenant *tenant;
 	/* True if a waiting pod has the profile. */
@@ -76,15 +76,15 @@ struct plan_side {
 
 struct groups;
 struct groups *groups_new(struct planning *p);
-/* Returns the plan's profile of shape *side, created if missing.
+/* Returns the plan's profile of shape *profile, created if missing.
  *
  * Call order: first for the profiles of waiting pods (pending true), then for all other profiles,
  * then groups_meet() for each profile number. For a tenant whose work units are used up
  * (PLAN_WORK), nothing more is recorded and the counts are not valid. */
-struct plan_side *groups_side(struct groups *g, struct world_shape *side, bool pending);
-/* Finds the groups that count the profile with number `side`. False: no profile has that number, so
- * all profiles are done. */
-bool groups_meet(struct groups *g, size_t side);
+struct plan_profile *groups_profile(struct groups *g, struct world_shape *profile, bool pending);
+/* Finds the groups that count the profile with number `profile`. False: no profile has that number,
+ * so all profiles are done. */
+bool groups_meet(struct groups *g, size_t profile);
 
 /* Returns the number of topology keys, which are the same for all tenants. */
 int groups_keys(const struct groups *g);
@@ -99,11 +99,11 @@ void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const stru
 
 /* Counts n more pods of the profile in the bin. `terminating` of the n pods are being deleted:
  * these count for affinity, but not for spread (PodTopologySpread's countPodsMatchSelector). */
-void groups_place(struct groups *g, const struct plan_side *s, size_t bin, size_t n,
+void groups_place(struct groups *g, const struct plan_profile *s, size_t bin, size_t n,
 		  size_t terminating);
 
 /* Counts one pod less of the profile in the bin. The pod must not be terminating. */
-void groups_leave(struct groups *g, const struct plan_side *s, size_t bin);
+void groups_leave(struct groups *g, const struct plan_profile *s, size_t bin);
 
 /* Begins a transaction, which groups_undo() or groups_keep() ends. */
 void groups_try(struct groups *g);

@@ -114,7 +114,7 @@ static bool find_time(struct planning *p, struct plan_gang *g, struct gang_ahead
 
 static void count_held(struct planning *p, struct plan_gang *g, const struct gang_machine *x)
 {
-	const struct quantity *gpus = resources_get(&x->line->type->capacity, PLANNING_GPU);
+	const struct quantity *gpus = resources_get(&x->offer->type->capacity, PLANNING_GPU);
 
 	g->held_names = planning_wider(p->a, g->held_names, &g->held_cap, g->held + 1,
 				       sizeof(*g->held_names));
@@ -135,9 +135,9 @@ static void keep(struct planning *p, struct plan_gang *g, const struct gang_ahea
 		const bool rests = hold_rests(p->w, m->name, p->now_ms);
 
 		sure = sure && s->unsure != p->w->plan && !rests;
-		if (/* mutant: machine-rest-ignored */ rests || supply_is_anothers(p, s))
+		if (/* mutant: machine-rest-ignored */ rests || supply_is_assigned(p, s))
 			continue;
-		supply_hold(p->supply, g->tenant, x->v[i].pool, x->v[i].line, s, g->it);
+		supply_hold(p->supply, g->tenant, x->v[i].pool, x->v[i].offer, s, g->it);
 		if (m->offered)
 			count_held(p, g, &x->v[i]);
 		if (!m->offered && m->free_p90_ms > g->p90)

@@ -86,11 +86,11 @@ static void join_spot(struct world_load *l, const struct world_one *p)
 {
 	size_t i = 0;
 
-	while (i < l->nspots && l->spots[i].side != p->side)
+	while (i < l->nspots && l->spots[i].profile != p->profile)
 		i++;
 	if (i == l->nspots) {
 		mem_grow(l->spots, l->nspots, l->spots_cap);
-		l->spots[l->nspots++] = (struct world_spot){.side = p->side};
+		l->spots[l->nspots++] = (struct world_spot){.profile = p->profile};
 	}
 	l->spots[i].pods++;
 	l->spots[i].terminating += p->terminating;
@@ -100,7 +100,7 @@ static void leave_spot(struct world_load *l, const struct world_one *p)
 {
 	size_t i = 0;
 
-	while (l->spots[i].side != p->side)
+	while (l->spots[i].profile != p->profile)
 		i++;
 	l->spots[i].terminating -= p->terminating;
 	if (--l->spots[i].pods == 0)

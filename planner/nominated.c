@@ -61,11 +61,11 @@ static void reserve(struct nominee *o, const struct queued *q)
 {
 	struct plan_tenant *t = q->class_->tenant;
 
-	bins_look(t->bins, q->class_->fit);
+	bins_check(t->bins, q->class_->fit);
 	/* mutant: nominated-room */
 	bins_take(t->bins, o->bin, q->class_);
 	o->pods++;
-	o->constrained |= q->pod->side->pod.topology.n > 0;
+	o->constrained |= q->pod->profile->pod.topology.n > 0;
 }
 
 /* True if the node has room for the pod besides all other pods that are nominated for the node. */
@@ -74,7 +74,7 @@ static bool has_room(const struct nominee *o, const struct queued *q)
 	struct bins *bins = q->class_->tenant->bins;
 	bool fits;
 
-	bins_give(bins, o->bin, q->class_);
+	bins_release(bins, o->bin, q->class_);
 	fits = (!q->cell->topology || topology_begin(q->cell->topology)) &&
 	       bins_fits(bins, q->cell, o->bin);
 	bins_take(bins, o->bin, q->class_);
@@ -95,13 +95,13 @@ static bool may_sit(const struct nominee *o, const struct queued *q)
 
 static void sit(struct planning *p, const struct nominee *o, struct queued *q)
 {
-	if (q->cell->side)
-		groups_place(p->groups, q->cell->side, o->bin, 1, 0);
+	if (q->cell->profile)
+		groups_place(p->groups, q->cell->profile, o->bin, 1, 0);
 	cells_leave(q->cell);
 	q->seat = o->bin + 1;
 }
 
-void nominated_seat(struct planning *p, struct queued *const *q, size_t n)
+void nominated_placement(struct planning *p, struct queued *const *q, size_t n)
 {
 	const struct nominees of = {
 		p, arena_calloc(p->a, map_size(p->tenants) + 1, sizeof(struct map *))};

@@ -22,6 +22,6 @@
 /* Places the nominated pods among the n entries of q and sets their queued.seat. Closes nodes on
  * which a nominated pod could not be placed. Call after the bins (candidate nodes) of all existing
  * nodes and claims were added. */
-void nominated_seat(struct planning *p, struct queued *const *q, size_t n);
+void nominated_placement(struct planning *p, struct queued *const *q, size_t n);
 
 #endif

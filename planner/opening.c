@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o)
+size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_choice *o)
 {
 	struct plan_claim *more;
 
@@ -34,6 +34,6 @@ size_t opening_new(struct planning *p, const struct plan_class *c, const struct 
 void opening_take(struct planning *p, size_t bin, const struct plan_cell *c)
 {
 	bins_take(c->class_->tenant->bins, bin, c->class_);
-	if (c->side)
-		groups_place(p->groups, c->side, bin, 1, 0);
+	if (c->profile)
+		groups_place(p->groups, c->profile, bin, 1, 0);
 }

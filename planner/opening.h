@@ -12,7 +12,7 @@
  * requests from the bin's room, and counts the pod for topology constraints.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_gangs.c
  */
-size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_offer *o);
+size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_choice *o);
 void opening_take(struct planning *p, size_t bin, const struct plan_cell *c);
 
 #endif

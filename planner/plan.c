@@ -14,14 +14,14 @@
 #include "planner/classes.h"
 #include "planner/gangs.h"
 #include "planner/nominated.h"
+#include "planner/open_bins.h"
 #include "planner/opening.h"
 #include "planner/plan.h"
+#include "planner/profiles.h"
 #include "planner/queue.h"
 #include "planner/quota.h"
 #include "planner/reclaim.h"
 #include "planner/refusal.h"
-#include "planner/room.h"
-#include "planner/sides.h"
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
@@ -73,12 +73,12 @@ static void place(struct planning *p, size_t at, const struct plan_cell *c, stru
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;
-	struct bins *bins = room_of(p, c->tenant);
+	struct bins *bins = open_bins_of(p, c->tenant);
 	const bool may = !refusal_is_of_tenant(c->tenant->it);
-	struct supply_offer o;
+	struct supply_choice o;
 	size_t at;
 
-	bins_look(bins, c->fit);
+	bins_check(bins, c->fit);
 	if (may)
 		supply_ask(p->supply, cell);
 	do {
@@ -107,13 +107,14 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 static void seat(struct planning *p, struct queued *q)
 {
 	struct plan_class *c = q->class_;
-	const struct plan_seat *s =
-		c->tenant->seats && q->pod->uid ? map_get(c->tenant->seats, q->pod->uid) : NULL;
+	const struct plan_placement *s = c->tenant->placements && q->pod->uid
+						 ? map_get(c->tenant->placements, q->pod->uid)
+						 : NULL;
 
 	planning_charge(p, c->tenant, POD_WORK / 4);
 	if (!s || q->seat || (s->ready && !q->gang) || c->refused || c->tenant->over)
 		return;
-	bins_look(c->tenant->bins, c->fit);
+	bins_check(c->tenant->bins, c->fit);
 	if ((q->cell->topology && !topology_begin(q->cell->topology)) ||
 	    !bins_fits(c->tenant->bins, q->cell, s->bin))
 		return;
@@ -176,7 +177,7 @@ enum phase {
 	QUEUE,
 	SORT,
 	COUNT,
-	SIDES,
+	PROFILES,
 	NODES,
 	CLAIMS,
 	CELLS,
@@ -207,8 +208,8 @@ struct plan_run {
 	/* n: length of q. at: position in the list over which the present phase iterates, such as
 	 * all or waiting. */
 	size_t n, at;
-	struct sides_run sides;
-	/* Map from claim name to the node that belongs to the claim, see room_open_node(). */
+	struct profiles_run profiles;
+	/* Map from claim name to the node that belongs to the claim, see open_bins_add_node(). */
 	struct map *by_claim;
 	struct reclaim *reclaim;
 };
@@ -294,17 +295,17 @@ static void do_count(struct plan_run *r)
 		r->p.work += POD_WORK;
 	}
 	if (r->at == r->n)
-		enter(r, SIDES);
+		enter(r, PROFILES);
 }
 
-static struct world_shape *side_of(const void *run, size_t at)
+static struct world_shape *profile_of(const void *run, size_t at)
 {
-	return ((const struct plan_run *)run)->q[at]->pod->side;
+	return ((const struct plan_run *)run)->q[at]->pod->profile;
 }
 
-static void do_sides(struct plan_run *r)
+static void do_profiles(struct plan_run *r)
 {
-	if (!sides_next(&r->sides, &r->p, r->until, r->n, side_of, r))
+	if (!profiles_next(&r->profiles, &r->p, r->until, r->n, profile_of, r))
 		enter(r, NODES);
 }
 
@@ -316,7 +317,7 @@ static void do_nodes(struct plan_run *r)
 	if (!r->by_claim)
 		r->by_claim = planning_map(p);
 	for (; r->at < nodes->n && !slice_is_over(r); r->at++) {
-		room_open_node(p, nodes->v[r->at], r->by_claim);
+		open_bins_add_node(p, nodes->v[r->at], r->by_claim);
 		p->work += HOST_WORK;
 	}
 	if (r->at == nodes->n)
@@ -329,7 +330,7 @@ static void do_claims(struct plan_run *r)
 	const struct world_list *claims = world_claims(p->w);
 
 	for (; r->at < claims->n && !slice_is_over(r); r->at++) {
-		room_open_claim(p, claims->v[r->at], r->by_claim);
+		open_bins_add_claim(p, claims->v[r->at], r->by_claim);
 		p->work += HOST_WORK;
 	}
 	if (r->at < claims->n)
@@ -359,7 +360,8 @@ static void do_cells(struct plan_run *r)
 		struct queued *q = r->q[r->at];
 
 		q->cell = cells_of(p, q->class_,
-				   p->groups ? groups_side(p->groups, q->pod->side, true) : NULL);
+				   p->groups ? groups_profile(p->groups, q->pod->profile, true)
+					     : NULL);
 		if (!q->class_->refused && !q->class_->impossible) {
 			cells_join(q->cell);
 			note_want(p, q);
@@ -368,7 +370,7 @@ static void do_cells(struct plan_run *r)
 	}
 	if (r->at < r->n)
 		return;
-	nominated_seat(p, r->q, r->n);
+	nominated_placement(p, r->q, r->n);
 	enter(r, SEATS);
 }
 
@@ -504,10 +506,10 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[CHARGE] = do_charge,	[QUEUE] = do_queue, [SORT] = do_sort,
-		[COUNT] = do_count,	[SIDES] = do_sides, [NODES] = do_nodes,
-		[CLAIMS] = do_claims,	[CELLS] = do_cells, [SEATS] = do_seats,
-		[PODS] = do_pods,	[AGAIN] = do_again, [TIMELINE] = do_timeline,
+		[CHARGE] = do_charge,	[QUEUE] = do_queue,	  [SORT] = do_sort,
+		[COUNT] = do_count,	[PROFILES] = do_profiles, [NODES] = do_nodes,
+		[CLAIMS] = do_claims,	[CELLS] = do_cells,	  [SEATS] = do_seats,
+		[PODS] = do_pods,	[AGAIN] = do_again,	  [TIMELINE] = do_timeline,
 		[RECLAIM] = do_reclaim,
 	};
 

@@ -185,7 +185,7 @@ struct plan_hold {
 
 /* A machine to be reclaimed: taken from one tenant for a waiting pod of another tenant
  * (reclaim.h). */
-struct plan_take {
+struct plan_reclaim {
 	/* Names of the claim that loses its machine, of that machine, and of the claim's tenant and
 	 * pool. */
 	const char *claim, *machine, *tenant, *pool;
@@ -208,11 +208,11 @@ struct plan {
 	size_t ngangs;
 	/* Machines to be reclaimed. For each waiting pod or gang that gets any, all machines that
 	 * it needs are listed. */
-	struct plan_take *takes;
-	size_t ntakes;
+	struct plan_reclaim *reclaims;
+	size_t nreclaims;
 	/* Unix ms at which this plan is out of date: the first planned placement on a claim whose
-	 * Node just joined expires then (room.h), so a new plan may differ. 0: there is no such
-	 * placement. */
+	 * Node just joined expires then (open_bins.h), so a new plan may differ. 0: there is no
+	 * such placement. */
 	int64_t settles;
 	/* True if a later plan of the unchanged world may reclaim a machine, because a pod will
 	 * then have waited longer. */

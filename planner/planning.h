@@ -1,8 +1,8 @@
 #ifndef PLANNER_PLANNING_H
 #define PLANNER_PLANNING_H
 
+#include "planner/capacity_table.h"
 #include "planner/plan.h"
-#include "planner/rooms.h"
 #include "planner/world_impl.h"
 
 /*
@@ -17,7 +17,7 @@
  * - plan_class: pods with equal constraints and requests (one world_shape). Results for one of them
  *   are reused for all.
  * - plan_fit: classes that differ only in their requests; the same labels and taints suit them.
- * - plan_side (groups.h): topology profile, that is the properties of a pod that other pods'
+ * - plan_profile (groups.h): topology profile, that is the properties of a pod that other pods'
  *   topology constraints refer to (namespace, labels), and the pod's own spread and
  *   (anti-)affinity.
  * - plan_cell: pods of one class and one topology profile; they are interchangeable.
@@ -47,7 +47,7 @@ const char *tally_passes(const struct tally *t, const struct resources *bounds,
 
 /* Planned placement of a pod: the bin (candidate node, bins.h) of the claim that was made for the
  * pod. */
-struct plan_seat {
+struct plan_placement {
 	size_t bin;
 	/* True if the claim's node is serving. Then the planned placement is kept only for pods
 	 * of a gang, because these may have to wait on the node until all pods of the gang are
@@ -72,8 +72,8 @@ struct plan_tenant {
 		struct resources of;
 		size_t cap, pods;
 	} overhead;
-	/* Planned placements: pod UID -> struct plan_seat; NULL: none. */
-	struct map *seats;
+	/* Planned placements: pod UID -> struct plan_placement; NULL: none. */
+	struct map *placements;
 	/* True if a pod of the tenant waits for a machine. Pods that only check for room do not
 	 * count. */
 	bool wants;
@@ -156,10 +156,10 @@ struct plan_class {
 	 * party). */
 	uint64_t columns;
 	/* By topology key: domains with a free machine for this class (computed by supply.c). */
-	struct domains_seen *news;
-	/* Number of times that news was computed. */
-	uint64_t news_known;
-	/* Number of machines that this plan had already taken at the time when `news` was
+	struct domains_seen *free_domains;
+	/* Number of times that free_domains was computed. */
+	uint64_t free_domains_known;
+	/* Number of machines that this plan had already taken at the time when `free_domains` was
 	 * computed. */
 	size_t admitted;
 	/* The set (cell) of those pods of the class that have no topology profile. They are
@@ -180,7 +180,7 @@ struct plan_class {
  * where the search for the last one ended. */
 struct plan_cell {
 	struct plan_class *class_;
-	const struct plan_side *side;
+	const struct plan_profile *profile;
 	/* Evaluated topology constraints; NULL: no topology constraint restricts the pods. */
 	struct topology_cell *topology;
 	struct party *party;
@@ -198,7 +198,7 @@ struct plan_cell {
 	 * its machines with equal labels); used by supply.c. While topology_epoch() equals `epoch`,
 	 * all options before `option` are excluded. */
 	struct {
-		const struct supply_line *line;
+		const struct supply_type_offer *offer;
 		size_t option;
 		uint64_t epoch;
 		/* True if an option before `option` has a free machine that topology constraints

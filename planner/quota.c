@@ -238,7 +238,8 @@ static const char *words(struct planning *p, __int128 nano)
 	return arena_strdup(p->a, quantity_format((struct quantity){nano}, text));
 }
 
-static const char *takes_text(struct planning *p, const char *name, const struct supply_line *l)
+static const char *takes_text(struct planning *p, const char *name,
+			      const struct supply_type_offer *l)
 {
 	if (str_eq(name, NODES))
 		return "";
@@ -258,7 +259,7 @@ static const char *borrowed_text(struct planning *p, const struct plan_tenant *t
 }
 
 const char *quota_text(struct planning *p, const struct plan_tenant *t, const char *name,
-		       const struct supply_line *l)
+		       const struct supply_type_offer *l)
 {
 	const __int128 held = held_of(t, name), quota = amount(&t->it->quota, name),
 		       sum = held + (str_eq(name, NODES) ? ONE : amount(&l->type->capacity, name));

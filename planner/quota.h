@@ -18,7 +18,7 @@
  * machine until the plan ends.
  * Tests: tests/unit/planner/test_quota.c
  */
-struct supply_line;
+struct supply_type_offer;
 
 /* Collects the cohorts of all tenants. Call before all other functions of quota.h. */
 void quota_begin(struct planning *p);
@@ -31,7 +31,7 @@ const char *quota_passes(const struct plan_tenant *t, const struct resources *mo
  * nvidia.com/gpu is used up: 72 of 64 used, 8 borrowed, ..." l: an offer that would exceed the
  * quota. */
 const char *quota_text(struct planning *p, const struct plan_tenant *t, const char *resource,
-		       const struct supply_line *l);
+		       const struct supply_type_offer *l);
 /* True if the tenant's holdings plus `more` stay within its own quota, without borrowing. */
 bool quota_has_own(const struct plan_tenant *t, const struct resources *more);
 /* True if the tenant's own limits (quota and borrowing limit) refuse `more`, whatever other tenants

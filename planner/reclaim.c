@@ -44,20 +44,21 @@ struct reclaim {
 
 /* Returns the offer (instance type of one Provider in a pool) that would give machine m to a pod of
  * the class; NULL: none. from: pool that has the machine now; its limits are not checked. */
-static const struct supply_line *line_of(const struct reclaim *r, const struct plan_class *c,
-					 const struct world_stock *m, const struct world_pool *from)
+static const struct supply_type_offer *line_of(const struct reclaim *r, const struct plan_class *c,
+					       const struct world_stock *m,
+					       const struct world_pool *from)
 {
 	const uint64_t plan = r->p->w->plan;
 
 	for (size_t i = 0; m->group->plan == plan && i < c->fit->npools; i++) {
 		const struct fit_pool *fp = &c->fit->pools[i];
 
-		for (size_t k = 0; fp->n && k < fp->pool->nlines; k++) {
-			const struct supply_line *l = &fp->pool->lines[k];
+		for (size_t k = 0; fp->n && k < fp->pool->noffers; k++) {
+			const struct supply_type_offer *l = &fp->pool->offers[k];
 
 			if (!str_eq(l->type->name, m->m.instance_type) ||
 			    !str_eq(l->provider->name, m->m.provider) ||
-			    !supply_has(fp->suits.lines, k) || !supply_fits(c, l) ||
+			    !supply_has(fp->suits.offers, k) || !supply_fits(c, l) ||
 			    !supply_wiped_enough(&m->m, fp->pool->it))
 				continue;
 			if (fp->pool->it != from &&
@@ -150,11 +151,11 @@ static bool is_bound(struct reclaim *r, const struct queued *q)
 
 	r->p->work += c->fit->npools;
 	for (size_t i = 0; i < c->fit->npools; i++)
-		for (size_t k = 0; c->fit->pools[i].n && k < c->fit->pools[i].pool->nlines; k++)
-			if (supply_has(c->fit->pools[i].suits.lines, k) &&
-			    supply_fits(c, &c->fit->pools[i].pool->lines[k]) &&
+		for (size_t k = 0; c->fit->pools[i].n && k < c->fit->pools[i].pool->noffers; k++)
+			if (supply_has(c->fit->pools[i].suits.offers, k) &&
+			    supply_fits(c, &c->fit->pools[i].pool->offers[k]) &&
 			    !quota_is_bound(c->tenant,
-					    &c->fit->pools[i].pool->lines[k].type->capacity))
+					    &c->fit->pools[i].pool->offers[k].type->capacity))
 				return false;
 	return true;
 }
@@ -181,7 +182,7 @@ static void fill(struct coming *x, const struct plan_class *c, size_t pods)
 }
 
 static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
-				 const struct world_stock *m, const struct supply_line *l)
+				 const struct world_stock *m, const struct supply_type_offer *l)
 {
 	struct coming *x;
 
@@ -229,7 +230,7 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 			for (size_t k = 0;
 			     g && supply_has(fp->suits.options, o) && k < g->n && pods; k++) {
 				struct world_stock *m = g->v[k];
-				const struct supply_line *l;
+				const struct supply_type_offer *l;
 				size_t n;
 
 				r->p->work++;
@@ -412,11 +413,12 @@ static void say(struct reclaim *r, const struct wish *w)
 	for (size_t k = 0; k < w->n; k++)
 		for (size_t i = w->roots[k]; i != SIZE_MAX; i = r->v[i].next) {
 			const struct candidate *c = &r->v[i];
-			const struct supply_line *l = line_of(r, w->q->class_, c->m, c->pool);
+			const struct supply_type_offer *l = line_of(r, w->q->class_, c->m, c->pool);
 
-			plan->takes = planning_wider(r->p->a, plan->takes, &r->takes_cap,
-						     plan->ntakes + 1, sizeof(*plan->takes));
-			plan->takes[plan->ntakes++] = (struct plan_take){
+			plan->reclaims =
+				planning_wider(r->p->a, plan->reclaims, &r->takes_cap,
+					       plan->nreclaims + 1, sizeof(*plan->reclaims));
+			plan->reclaims[plan->nreclaims++] = (struct plan_reclaim){
 				.claim = c->claim->name,
 				.machine = c->m->m.name,
 				.tenant = c->tenant->it->name,
@@ -447,7 +449,8 @@ static size_t machines_for(struct reclaim *r, struct wish *w)
 	if (w->q->cell->topology)
 		return w->pods;
 	for (size_t i = 0; i < r->nv; i++) {
-		const struct supply_line *l = line_of(r, w->q->class_, r->v[i].m, r->v[i].pool);
+		const struct supply_type_offer *l =
+			line_of(r, w->q->class_, r->v[i].m, r->v[i].pool);
 		size_t n;
 
 		if (!l)

@@ -38,13 +38,13 @@
 #define RECLAIM_KEEP_MS ((int64_t)30 * 60 * 1000)
 /* Assumed duration of a machine's move to the next tenant (drain, wipe, boot) if none was
  * measured. */
-#define RECLAIM_WAY_MS ((int64_t)30 * 60 * 1000)
+#define RECLAIM_MOVE_MS ((int64_t)30 * 60 * 1000)
 
 struct reclaim;
 /* Begins the reclaim pass of a plan. q: all n queue entries of the plan. Call after the timeline is
  * complete. */
 struct reclaim *reclaim_new(struct planning *p, struct queued **q, size_t n, int64_t now_ms);
-/* Processes the next queue entry. False: all entries are done, and plan.takes is complete. */
+/* Processes the next queue entry. False: all entries are done, and plan.reclaims is complete. */
 bool reclaim_next(struct reclaim *r);
 
 #endif

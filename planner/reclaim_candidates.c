@@ -29,17 +29,17 @@ __int128 reclaim_weight_of(const struct resources *r)
 	return gpus && gpus->nano > 0 ? gpus->nano / MILLI : cpus ? cpus->nano / MILLI / CPUS : 0;
 }
 
-static int64_t way_of(const struct world_provider *p, const char *type)
+static int64_t move_ms_of(const struct world_provider *p, const char *type)
 {
 	for (size_t i = 0; p && i < p->types.n; i++)
-		if (str_eq(p->types.v[i].name, type) && p->types.v[i].way_ms > 0)
-			return p->types.v[i].way_ms;
-	return RECLAIM_WAY_MS;
+		if (str_eq(p->types.v[i].name, type) && p->types.v[i].move_ms > 0)
+			return p->types.v[i].move_ms;
+	return RECLAIM_MOVE_MS;
 }
 
 int64_t reclaim_move_ms_of(const struct planning *p, const struct world_machine *m)
 {
-	return way_of(world_find(p->w->providers, m->provider), m->instance_type);
+	return move_ms_of(world_find(p->w->providers, m->provider), m->instance_type);
 }
 
 static bool may_go(const struct world_claim *c, const struct world_pool *pool,

@@ -293,7 +293,7 @@ static void nodes_asked(const struct world_pod *p, bool *affinity, bool *taints)
 		}
 }
 
-static void make_side_key(struct world *w, const struct world_pod *p)
+static void make_profile_key(struct world *w, const struct world_pod *p)
 {
 	bool affinity, taints;
 
@@ -325,7 +325,7 @@ static void make_side_key(struct world *w, const struct world_pod *p)
 		add_tolerations(w, p);
 }
 
-static void copy_side(struct world_pod *c, const struct world_pod *p, struct arena *a)
+static void copy_profile(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
 	bool affinity, taints;
 
@@ -454,7 +454,7 @@ struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 	return s;
 }
 
-struct world_shape *shape_side(struct world *w, const struct world_pod *p)
+struct world_shape *shape_profile(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
 	struct world_pod sorted = *p;
@@ -469,9 +469,9 @@ struct world_shape *shape_side(struct world *w, const struct world_pod *p)
 		sorted.labels = world_copy_labels(&p->labels, tmp);
 		sorted.node_selector = world_copy_labels(&p->node_selector, tmp);
 	}
-	make_side_key(w, &sorted);
-	s = keep(w, &sorted, &w->last[1], copy_side);
-	s->is_side = true;
+	make_profile_key(w, &sorted);
+	s = keep(w, &sorted, &w->last[1], copy_profile);
+	s->is_profile = true;
 	return s;
 }
 

@@ -8,7 +8,7 @@ static bool covers(const char *stopped, const char *is)
 }
 
 const struct world_stop *stops_of(const struct planning *p, const struct world_tenant *t,
-				  const struct fit_pool *fp, const struct supply_line *l,
+				  const struct fit_pool *fp, const struct supply_type_offer *l,
 				  const struct supply_option *o)
 {
 	for (size_t i = 0; i < p->w->nstops; i++) {
@@ -26,7 +26,7 @@ const struct world_stop *stops_of(const struct planning *p, const struct world_t
 
 enum plan_reason_code stops_code(const struct world_stop *s)
 {
-	static const enum plan_reason_code codes[] = {[WORLD_STOP_LINE] = PLAN_STOPPED,
+	static const enum plan_reason_code codes[] = {[WORLD_STOP_BREAKER] = PLAN_STOPPED,
 						      [WORLD_STOP_BACK_OFF] = PLAN_BACK_OFF,
 						      [WORLD_STOP_PROVIDER] = PLAN_PROVIDER,
 						      [WORLD_STOP_OFFER] = PLAN_NO_OFFER};

@@ -14,7 +14,7 @@
 /* Returns the first stop that excludes the machines of option o for the tenant; NULL: none. o must
  * belong to offer l of pool fp. */
 const struct world_stop *stops_of(const struct planning *p, const struct world_tenant *t,
-				  const struct fit_pool *fp, const struct supply_line *l,
+				  const struct fit_pool *fp, const struct supply_type_offer *l,
 				  const struct supply_option *o);
 enum plan_reason_code stops_code(const struct world_stop *s);
 

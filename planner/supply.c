@@ -95,7 +95,7 @@ static bool open_to(const struct world_pool *p, const struct world_tenant *t)
 }
 
 bool supply_allowed(const struct plan_class *c, const struct supply_pool *pool,
-		    const struct supply_line *l)
+		    const struct supply_type_offer *l)
 {
 	const struct resources *limits = &pool->it->limits;
 
@@ -119,8 +119,8 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 		fp->version = supply_version(fp->pool->it, f->tenant->it->version);
 		if (!fp->version || !open_to(fp->pool->it, f->tenant->it))
 			continue;
-		if (!fp->pool->lines)
-			supply_lines(s->p, fp->pool);
+		if (!fp->pool->offers)
+			supply_type_offers(s->p, fp->pool);
 		planning_charge(s->p, f->tenant, fp->pool->noptions * (4 + f->cost));
 		supply_narrow(s->p, f, fp);
 	}
@@ -154,37 +154,39 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 }
 
 /* Returns the index of the first offer of the pool, from index `from` on, that is in bit set
- * `lines`, is large enough for the requests `asks` and has a free machine; pool->nlines if there is
- * none. */
+ * `offers`, is large enough for the requests `asks` and has a free machine; pool->noffers if there
+ * is none. */
 static size_t next_line(struct supply *s, const struct plan_class *c,
-			const struct supply_pool *pool, const uint64_t *lines, struct asks asks,
+			const struct supply_pool *pool, const uint64_t *offers, struct asks asks,
 			size_t from)
 {
 	uint64_t steps = 1;
 	size_t at = from, bit;
 
 	do {
-		bit = next_bit(lines, at, pool->nlines);
-		at = bit < pool->nlines ? rooms_next(pool->rooms, bit, asks, &steps) : ROOMS_NONE;
-	} while (at != bit && at != ROOMS_NONE);
+		bit = next_bit(offers, at, pool->noffers);
+		at = bit < pool->noffers
+			     ? capacity_table_next(pool->capacity_table, bit, asks, &steps)
+			     : CAPACITY_TABLE_NONE;
+	} while (at != bit && at != CAPACITY_TABLE_NONE);
 	planning_charge(s->p, c->tenant, steps);
-	return at == ROOMS_NONE ? pool->nlines : at;
+	return at == CAPACITY_TABLE_NONE ? pool->noffers : at;
 }
 
-static void find_news(struct supply *s, struct plan_class *c)
+static void find_free_domains(struct supply *s, struct plan_class *c)
 {
 	c->admitted = s->taken;
-	topology_news(s->p, c);
+	topology_free_domains_begin(s->p, c);
 	for (size_t i = 0; i < c->fit->npools && !c->impossible; i++) {
 		struct fit_pool *fp = &c->fit->pools[i];
 
-		for (size_t k = 0; fp->n && k < fp->pool->nlines; k++) {
-			struct supply_line *l = &fp->pool->lines[k];
+		for (size_t k = 0; fp->n && k < fp->pool->noffers; k++) {
+			struct supply_type_offer *l = &fp->pool->offers[k];
 
-			k = next_line(s, c, fp->pool, fp->suits.lines, c->of_new, k);
-			if (k == fp->pool->nlines)
+			k = next_line(s, c, fp->pool, fp->suits.offers, c->of_new, k);
+			if (k == fp->pool->noffers)
 				break;
-			l = &fp->pool->lines[k];
+			l = &fp->pool->offers[k];
 			planning_charge(s->p, c->tenant, 2 * l->noptions);
 			if (!supply_allowed(c, fp->pool, l))
 				continue;
@@ -200,22 +202,22 @@ void supply_ask(struct supply *s, struct plan_cell *c)
 {
 	ask_pools(s, c->class_->fit);
 	ask_beside(s->p, c->class_);
-	if (c->topology && !c->class_->news && topology_asks_for_news(c->topology))
-		find_news(s, c->class_);
+	if (c->topology && !c->class_->free_domains && topology_needs_free_domains(c->topology))
+		find_free_domains(s, c->class_);
 }
 
 bool supply_ask_again(struct supply *s, struct plan_cell *c)
 {
-	if (!c->topology || !c->class_->news || c->class_->admitted == s->taken)
+	if (!c->topology || !c->class_->free_domains || c->class_->admitted == s->taken)
 		return false;
-	find_news(s, c->class_);
+	find_free_domains(s, c->class_);
 	return true;
 }
 
 struct pick {
 	/* Pool of the choice; NULL: nothing chosen yet. */
 	struct fit_pool *from;
-	struct supply_line *line;
+	struct supply_type_offer *offer;
 	struct supply_option *option;
 	size_t serves;
 };
@@ -228,7 +230,7 @@ struct pick {
 
 static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
 					  struct fit_pool *fp, const uint64_t *suits,
-					  const struct supply_line *l)
+					  const struct supply_type_offer *l)
 {
 	const uint64_t epoch = c->topology ? topology_epoch(c->topology) : 0;
 	const bool many = l->noptions > FEW_OPTIONS;
@@ -236,7 +238,7 @@ static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
 	bool blocked = false;
 	size_t i = 0;
 
-	if (many && c->at.line == l && c->at.epoch == epoch) {
+	if (many && c->at.offer == l && c->at.epoch == epoch) {
 		i = c->at.option;
 		blocked = c->at.blocked;
 	}
@@ -257,7 +259,7 @@ static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
 			break;
 	}
 	if (many) {
-		c->at.line = l;
+		c->at.offer = l;
 		c->at.epoch = epoch;
 		c->at.option = i;
 		c->at.blocked = blocked;
@@ -269,14 +271,14 @@ static struct supply_option *look_at_each(struct supply *s, struct plan_cell *c,
 static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 					  struct fit_pool *fp, const struct suits *suits, size_t at)
 {
-	struct supply_line *l = &fp->pool->lines[at];
+	struct supply_type_offer *l = &fp->pool->offers[at];
 	struct supply_option *o;
 
 	if (!supply_allowed(c->class_, fp->pool, l))
 		return NULL;
 	o = supply_best(s->p, fp->pool, l);
 	if (!o) {
-		rooms_close(fp->pool->rooms, at);
+		capacity_table_close(fp->pool->capacity_table, at);
 		return NULL;
 	}
 	if (!c->topology && supply_has(suits->options, (size_t)(o - fp->pool->options)))
@@ -291,30 +293,30 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
 {
-	size_t line = 0, last = SIZE_MAX;
+	size_t offer = 0, last = SIZE_MAX;
 
 	for (size_t k = 1; k <= rest->n + 1; k += 1 + k / 4) {
 		const struct asks asks = supply_asks_for(rest, k, s->asks);
 		struct supply_option *o = NULL;
 		size_t serves;
 
-		for (;; line++) {
-			line = next_line(s, c->class_, fp->pool, suits->lines, asks, line);
-			if (line == fp->pool->nlines)
+		for (;; offer++) {
+			offer = next_line(s, c->class_, fp->pool, suits->offers, asks, offer);
+			if (offer == fp->pool->noffers)
 				return pick->from;
-			if (line == last)
+			if (offer == last)
 				break;
-			o = look_at_line(s, c, fp, suits, line);
+			o = look_at_line(s, c, fp, suits, offer);
 			if (o)
 				break;
 		}
-		if (line == last)
+		if (offer == last)
 			continue;
-		last = line;
-		serves = supply_serves(rest, &fp->pool->lines[line]);
+		last = offer;
+		serves = supply_serves(rest, &fp->pool->offers[offer]);
 		if (!pick->from ||
-		    supply_is_cheaper(&fp->pool->lines[line], serves, pick->line, pick->serves))
-			*pick = (struct pick){fp, &fp->pool->lines[line], o, serves};
+		    supply_is_cheaper(&fp->pool->offers[offer], serves, pick->offer, pick->serves))
+			*pick = (struct pick){fp, &fp->pool->offers[offer], o, serves};
 	}
 	return pick->from;
 }
@@ -349,7 +351,7 @@ static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct su
 		if (!suits || !look_in(s, c, fp, suits, rest, pick))
 			continue;
 		/* mutant: rented-before-owned */
-		if (!pick->line->provider->elastic)
+		if (!pick->offer->provider->elastic)
 			return true;
 		if (!rented.from)
 			rented = *pick;
@@ -410,15 +412,15 @@ static void tell_nothing(struct supply *s, const struct plan_cell *cell,
 	const bool blocked = is_blocked(c->fit);
 
 	if (!c->nreasons || (c->told_blocked && !blocked))
-		supply_tell(s->p, c);
+		supply_explain(s->p, c);
 	c->told_blocked = blocked;
 	*nreasons = c->nreasons;
-	*reasons = blocked ? supply_tell_blocked(s->p, cell, nreasons) : c->reasons;
+	*reasons = blocked ? supply_explain_blocked(s->p, cell, nreasons) : c->reasons;
 }
 
 /* Sets c->class_->exhausted if pods without topology constraints got no machine. Later pods of the
  * class get none either, because during a plan machines are only taken and holdings only grow. */
-bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
+bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *out,
 		 struct plan_reason **reasons, size_t *nreasons)
 {
 	struct pick pick = {0};
@@ -432,7 +434,7 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out
 		tell_nothing(s, c, reasons, nreasons);
 		return false;
 	}
-	supply_take_this(s, c->class_, pick.from->pool, pick.line, pick.option,
+	supply_take_this(s, c->class_, pick.from->pool, pick.offer, pick.option,
 			 pick.option->group->v[pick.option->next], out);
 	return true;
 }
@@ -461,8 +463,8 @@ static void charge(struct supply *s, struct tally *t, const struct resources *ca
 }
 
 void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool *pool,
-		      const struct supply_line *l, const struct supply_option *o,
-		      struct world_stock *m, struct supply_offer *out)
+		      const struct supply_type_offer *l, const struct supply_option *o,
+		      struct world_stock *m, struct supply_choice *out)
 {
 	struct undo *u;
 
@@ -473,8 +475,8 @@ void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool
 	charge(s, &c->tenant->tally, &l->type->capacity);
 	quota_changed(s->p);
 	charge(s, &pool->tally, &l->type->capacity);
-	*out = (struct supply_offer){pool->it, l->type, &m->m,
-				     supply_version(pool->it, c->tenant->it->version), &o->labels};
+	*out = (struct supply_choice){pool->it, l->type, &m->m,
+				      supply_version(pool->it, c->tenant->it->version), &o->labels};
 	if (!s->trying || !s->takes)
 		return;
 	u = arena_new_obj(s->p->a, struct undo);
@@ -490,7 +492,7 @@ void supply_try(struct supply *s, bool takes)
 	s->tries++;
 }
 
-void supply_keep(struct supply *s)
+void supply_commit(struct supply *s)
 {
 	s->undo = NULL;
 	s->trying = false;
@@ -507,11 +509,12 @@ void supply_undo(struct supply *s)
 		s->taken--;
 	}
 	quota_changed(s->p);
-	supply_keep(s);
+	supply_commit(s);
 }
 
 void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *pool,
-		 const struct supply_line *l, struct world_stock *m, const struct world_gang *of)
+		 const struct supply_type_offer *l, struct world_stock *m,
+		 const struct world_gang *of)
 {
 	m->promised = s->p->w->plan;
 	tally_charge(&t->tally, &l->type->capacity, s->p->a);
@@ -524,8 +527,8 @@ void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *po
 	s->taken++;
 }
 
-void supply_tell_try(struct supply *s, const struct plan_cell *cell, struct plan_reason **reasons,
-		     size_t *nreasons)
+void supply_explain_try(struct supply *s, const struct plan_cell *cell,
+			struct plan_reason **reasons, size_t *nreasons)
 {
 	struct plan_class *c = cell->class_;
 	const struct plan_class was = *c;
@@ -547,7 +550,7 @@ static int by_worth(const void *x, const void *y)
 
 /* Adds to *out the free machines of offer l that meet the pool's requirements. Counts in out->room
  * how many of them the pool's limits admit. */
-static void list_line(struct supply *s, struct supply_pool *pool, const struct supply_line *l,
+static void list_line(struct supply *s, struct supply_pool *pool, const struct supply_type_offer *l,
 		      struct plan_stock *out)
 {
 	const struct resources *limits = &pool->it->limits, *capacity = &l->type->capacity;
@@ -586,36 +589,36 @@ void supply_list(struct supply *s, const char *pool, struct plan_stock *out)
 			sp = &s->pools[i];
 	if (!sp)
 		return;
-	supply_lines(s->p, sp);
+	supply_type_offers(s->p, sp);
 	for (size_t i = 0; i < sp->noptions; i++)
 		most += sp->options[i].group ? sp->options[i].group->n : 0;
 	out->v = arena_calloc(s->p->a, most + 1, sizeof(*out->v));
-	for (size_t i = 0; i < sp->nlines; i++)
-		list_line(s, sp, &sp->lines[i], out);
+	for (size_t i = 0; i < sp->noffers; i++)
+		list_line(s, sp, &sp->offers[i], out);
 }
 
 static bool serves_as_second(const struct plan_class *c, const struct supply_pool *pool,
-			     const struct supply_line *l, const char *type)
+			     const struct supply_type_offer *l, const char *type)
 {
 	return str_eq(l->type->name, type) && !l->provider->elastic && !l->provider->paused &&
 	       fit_proof(c->tenant->it, l->provider) &&
 	       /* mutant: stand-in-over-quota */ supply_allowed(c, pool, l);
 }
 
-bool supply_second(struct supply *s, const struct world_claim *c, struct supply_offer *out)
+bool supply_second(struct supply *s, const struct world_claim *c, struct supply_choice *out)
 {
 	struct supply_pool *pool = map_get(s->by_name, c->pool);
 	const struct plan_class of = {.tenant = planning_tenant(s->p, c->tenant)};
 	const struct world_tenant *t = of.tenant->it;
 
-	*out = (struct supply_offer){0};
+	*out = (struct supply_choice){0};
 	if (!pool || !t || t->paused || !open_to(pool->it, t) ||
 	    !supply_version(pool->it, t->version) ||
 	    !selector_matches(&pool->it->tenants, &t->labels))
 		return false;
-	supply_lines(s->p, pool);
-	for (size_t i = 0; i < pool->nlines && !out->machine; i++) {
-		const struct supply_line *l = &pool->lines[i];
+	supply_type_offers(s->p, pool);
+	for (size_t i = 0; i < pool->noffers && !out->machine; i++) {
+		const struct supply_type_offer *l = &pool->offers[i];
 
 		if (!serves_as_second(&of, pool, l, c->instance_type))
 			continue;
@@ -626,9 +629,9 @@ bool supply_second(struct supply *s, const struct world_claim *c, struct supply_
 			if (m && !o->permit &&
 			    selector_matches(&pool->it->requirements, &o->labels) &&
 			    (!out->machine || supply_by_worth(&m->m, out->machine) < 0))
-				*out = (struct supply_offer){pool->it, l->type, &m->m,
-							     supply_version(pool->it, t->version),
-							     &o->labels};
+				*out = (struct supply_choice){pool->it, l->type, &m->m,
+							      supply_version(pool->it, t->version),
+							      &o->labels};
 		}
 	}
 	return out->machine;

@@ -7,7 +7,7 @@
  * supply: the free machines of all pools, and the rules on who may use them: limits, quotas, image
  * versions, minimum wipe levels. Allocated in the arena of one plan.
  *
- * A pool's supply is a list of offers (struct supply_line), cheapest first; each offer is one
+ * A pool's supply is a list of offers (struct supply_type_offer), cheapest first; each offer is one
  * instance type of one Provider. An offer is divided into options: machines whose nodes would have
  * the same labels. So constraints are checked per option, not per machine.
  */
@@ -15,7 +15,7 @@ struct supply;
 
 /* The machine chosen for a pod, and the pool, type, version and labels of the claim to be opened on
  * it. */
-struct supply_offer {
+struct supply_choice {
 	const struct world_pool *pool;
 	const struct world_instance_type *type;
 	const struct world_machine *machine;
@@ -39,38 +39,39 @@ bool supply_ask_again(struct supply *s, struct plan_cell *c);
 /* Takes the best free machine for a pod of the cell and describes it in *out. False: no machine was
  * found. Then *reasons has one reason per pool, or a single reason that is not about a pool; the
  * pool in which least is missing comes first. */
-bool supply_take(struct supply *s, struct plan_cell *c, struct supply_offer *out,
+bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *out,
 		 struct plan_reason **reasons, size_t *nreasons);
 
 /*
  * The following functions are for gangs (planner/gang_try.c), which choose their machines by
  * location. They form a transaction. supply_try() begins the transaction; supply_undo() ends it and
- * gives back the machines that supply_take_this() took in it; supply_keep() ends it and keeps these
- * machines. During a transaction call only the functions from here to supply_tell_try().
+ * gives back the machines that supply_take_this() took in it; supply_commit() ends it and keeps
+ * these machines. During a transaction call only the functions from here to supply_explain_try().
  */
 
-struct supply_line;
+struct supply_type_offer;
 struct supply_option;
 struct supply_pool;
 /* Begins a transaction. takes true: supply_take_this() marks machines as taken. takes false
  * (look-ahead): supply_take_this() only counts machines against quota and limits. */
 void supply_try(struct supply *s, bool takes);
 void supply_undo(struct supply *s);
-void supply_keep(struct supply *s);
+void supply_commit(struct supply *s);
 /* True if the tenant's quota and the pool's limits admit one more machine of the offer. */
 bool supply_allowed(const struct plan_class *c, const struct supply_pool *pool,
-		    const struct supply_line *l);
+		    const struct supply_type_offer *l);
 void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool *pool,
-		      const struct supply_line *l, const struct supply_option *o,
-		      struct world_stock *m, struct supply_offer *out);
+		      const struct supply_type_offer *l, const struct supply_option *o,
+		      struct world_stock *m, struct supply_choice *out);
 /* Reserves machine m, free or not, for gang *of, and adds the machine to the holdings of tenant t.
  * Marks a free machine as taken. */
 void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *pool,
-		 const struct supply_line *l, struct world_stock *m, const struct world_gang *of);
+		 const struct supply_type_offer *l, struct world_stock *m,
+		 const struct world_gang *of);
 /* Writes to *reasons why the cell gets no machine in the present state of the transaction. Does not
  * change the reasons stored in the cell's class. */
-void supply_tell_try(struct supply *s, const struct plan_cell *c, struct plan_reason **reasons,
-		     size_t *nreasons);
+void supply_explain_try(struct supply *s, const struct plan_cell *c, struct plan_reason **reasons,
+			size_t *nreasons);
 
 /* Writes the result of plan_stock() for the named pool to *out. Marks the listed machines as
  * taken. */
@@ -79,7 +80,7 @@ void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
 /* Finds the best free machine of the claim's pool and type that quota and limits admit for the
  * claim's tenant in addition to its present machines. Does not take the machine. Machines of
  * elastic Providers (clouds) are not considered. False: no such machine. */
-bool supply_second(struct supply *s, const struct world_claim *c, struct supply_offer *out);
+bool supply_second(struct supply *s, const struct world_claim *c, struct supply_choice *out);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
@@ -110,12 +111,12 @@ struct supply_option {
 	 * thoroughly than the pool requires. */
 	size_t next;
 	/* The option's best free machine at the time when the option was last placed in
-	 * supply_line.heap. If that machine was taken meanwhile, the present best machine is
+	 * supply_type_offer.heap. If that machine was taken meanwhile, the present best machine is
 	 * worse. */
 	const struct world_machine *head;
 };
 /* An offer: one instance type of one Provider in one pool. */
-struct supply_line {
+struct supply_type_offer {
 	const struct world_provider *provider;
 	const struct world_instance_type *type;
 	/* Position of the offer's Provider in the pool's list of Providers. */
@@ -135,11 +136,11 @@ struct supply_pool {
 	const struct world_pool *it;
 	struct tally tally;
 	/* Offers of the pool, sorted by cost; NULL: not computed yet. */
-	struct supply_line *lines;
-	size_t nlines;
-	/* Table of the offers' capacities, to search by requests (rooms.h). Offers without free
-	 * machines are closed in the table. NULL: not computed yet. */
-	struct rooms *rooms;
+	struct supply_type_offer *offers;
+	size_t noffers;
+	/* Table of the offers' capacities, to search by requests (capacity_table.h). Offers without
+	 * free machines are closed in the table. NULL: not computed yet. */
+	struct capacity_table *capacity_table;
 	struct supply_option *options;
 	size_t noptions;
 	bool soft;
@@ -147,8 +148,8 @@ struct supply_pool {
 /* Two bit sets: which options and which offers of a pool suit a fit (pods that differ only in their
  * requests). */
 struct suits {
-	/* options: options that suit. lines: offers with at least one such option. */
-	uint64_t *options, *lines;
+	/* options: options that suit. offers: offers with at least one such option. */
+	uint64_t *options, *offers;
 };
 struct fit_pool {
 	struct supply_pool *pool;
@@ -185,8 +186,8 @@ struct fit_pool {
 };
 /* True if a machine of the offer is large enough for one pod of the class and the tenant's
  * DaemonSets. */
-bool supply_fits(const struct plan_class *c, const struct supply_line *l);
-void supply_lines(struct planning *p, struct supply_pool *pool);
+bool supply_fits(const struct plan_class *c, const struct supply_type_offer *l);
+void supply_type_offers(struct planning *p, struct supply_pool *pool);
 void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool *fp);
 /* Returns the best machine of the option that is free and wiped thoroughly enough, and sets o->next
  * to its index; NULL: no such machine. */
@@ -195,7 +196,7 @@ struct world_stock *supply_free_machine(const struct planning *p, const struct s
 /* Returns the offer's option whose best free machine is the best of all; NULL: the offer has no
  * free machine left. */
 struct supply_option *supply_best(const struct planning *p, const struct supply_pool *pool,
-				  struct supply_line *l);
+				  struct supply_type_offer *l);
 static inline bool supply_has(const uint64_t *bits, size_t at)
 {
 	return bits[at / 64] >> at % 64 & 1;
@@ -212,8 +213,8 @@ struct labels supply_node_labels(struct arena *a, const struct labels *type, con
 int64_t supply_time_of(const struct planning *p, const struct world_machine *m);
 /* True if a queue entry of this plan has already got the machine, or is expected to get it when it
  * becomes free. */
-bool supply_is_anothers(const struct planning *p, const struct world_stock *m);
-/* Returns supply_time_of() for the machine. But if supply_is_anothers() is true, a known time (or
+bool supply_is_assigned(const struct planning *p, const struct world_stock *m);
+/* Returns supply_time_of() for the machine. But if supply_is_assigned() is true, a known time (or
  * 0) is replaced by SUPPLY_SOMETIME, because it is unknown when the machine is free again. */
 int64_t supply_free_at(const struct planning *p, const struct world_stock *m);
 /* True if the machine is free at time `until` (Unix ms) or before. until 0: true if the machine is
@@ -224,7 +225,7 @@ static inline bool supply_is_there(const struct planning *p, const struct world_
 	return until ? supply_free_at(p, m) <= until : m->m.offered && m->used != p->w->plan;
 }
 /* Computes g->ahead (machines that are or will be free), unless it is computed already. */
-void supply_look_ahead(struct planning *p, struct supply_group *g);
+void supply_forecast(struct planning *p, struct supply_group *g);
 int supply_by_worth(const struct world_machine *a, const struct world_machine *b);
 bool supply_wiped_enough(const struct world_machine *m, const struct world_pool *p);
 
@@ -244,21 +245,21 @@ struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c)
  * Returns them as struct asks. */
 struct asks supply_asks_for(const struct supply_rest *r, size_t k, struct ask *out);
 /* Returns how many pods a machine of the offer serves: the given pod and as many others as fit. */
-size_t supply_serves(const struct supply_rest *r, const struct supply_line *l);
+size_t supply_serves(const struct supply_rest *r, const struct supply_type_offer *l);
 /* True if the cost per pod is lower for k pods on a machine of offer a than for m pods on one of
  * offer b. */
-bool supply_is_cheaper(const struct supply_line *a, size_t k, const struct supply_line *b,
-		       size_t m);
+bool supply_is_cheaper(const struct supply_type_offer *a, size_t k,
+		       const struct supply_type_offer *b, size_t m);
 int64_t supply_cost(const struct resources *capacity);
 
-/* The following functions are in supply_tell.c: they explain why a class gets no machine. */
+/* The following functions are in supply_explain.c: they explain why a class gets no machine. */
 /* Returns the newest image version of the pool that suits an API server of version `server`; NULL:
  * none. */
 const char *supply_version(const struct world_pool *p, const char *server);
-void supply_tell(struct planning *p, struct plan_class *c);
-/* Returns the reasons that supply_tell() wrote, but with PLAN_TOPOLOGY for each pool in which
+void supply_explain(struct planning *p, struct plan_class *c);
+/* Returns the reasons that supply_explain() wrote, but with PLAN_TOPOLOGY for each pool in which
  * topology constraints exclude free machines. *n: number of reasons. */
-struct plan_reason *supply_tell_blocked(struct planning *p, const struct plan_cell *cell,
-					size_t *n);
+struct plan_reason *supply_explain_blocked(struct planning *p, const struct plan_cell *cell,
+					   size_t *n);
 
 #endif

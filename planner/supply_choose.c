@@ -97,7 +97,7 @@ struct asks supply_asks_for(const struct supply_rest *r, size_t k, struct ask *o
 	return (struct asks){out, r->nasks};
 }
 
-size_t supply_serves(const struct supply_rest *r, const struct supply_line *l)
+size_t supply_serves(const struct supply_rest *r, const struct supply_type_offer *l)
 {
 	int64_t k = (int64_t)r->n;
 
@@ -110,7 +110,8 @@ size_t supply_serves(const struct supply_rest *r, const struct supply_line *l)
 	return (size_t)k + 1;
 }
 
-bool supply_is_cheaper(const struct supply_line *a, size_t k, const struct supply_line *b, size_t m)
+bool supply_is_cheaper(const struct supply_type_offer *a, size_t k,
+		       const struct supply_type_offer *b, size_t m)
 {
 	return (__int128)a->cost * (__int128)m < (__int128)b->cost * (__int128)k;
 }

@@ -74,7 +74,7 @@ static int by_labels(const struct labels *a, const struct labels *b)
  * order of Providers in the pool. So the first offer that fits wastes the fewest resources. */
 static int by_cost(const void *x, const void *y)
 {
-	const struct supply_line *a = x, *b = y;
+	const struct supply_type_offer *a = x, *b = y;
 	int c = compare_amounts(&a->type->capacity, &b->type->capacity, PLANNING_GPU);
 
 	if (!c && a->cost != b->cost)
@@ -109,7 +109,7 @@ int64_t supply_time_of(const struct planning *p, const struct world_machine *m)
 	return m->returns ? SUPPLY_SOMETIME : SUPPLY_NEVER;
 }
 
-bool supply_is_anothers(const struct planning *p, const struct world_stock *m)
+bool supply_is_assigned(const struct planning *p, const struct world_stock *m)
 {
 	const uint64_t plan = p->w->plan;
 
@@ -120,7 +120,7 @@ int64_t supply_free_at(const struct planning *p, const struct world_stock *m)
 {
 	const int64_t at = supply_time_of(p, &m->m);
 
-	return at < SUPPLY_SOMETIME && supply_is_anothers(p, m) ? SUPPLY_SOMETIME : at;
+	return at < SUPPLY_SOMETIME && supply_is_assigned(p, m) ? SUPPLY_SOMETIME : at;
 }
 
 struct by_free_at {
@@ -137,7 +137,7 @@ static int by_free_at(const void *x, const void *y)
 	return supply_by_worth(&a->m->m, &b->m->m);
 }
 
-void supply_look_ahead(struct planning *p, struct supply_group *g)
+void supply_forecast(struct planning *p, struct supply_group *g)
 {
 	struct by_free_at *v;
 
@@ -185,7 +185,7 @@ static bool is_before(const struct supply_option *a, const struct supply_option 
 	return supply_by_worth(a->head, b->head) < 0;
 }
 
-static void sink(struct supply_line *l, size_t at)
+static void sink(struct supply_type_offer *l, size_t at)
 {
 	struct supply_option *const sinks = l->heap[at];
 	size_t child;
@@ -205,7 +205,7 @@ static void sink(struct supply_line *l, size_t at)
  * the best machine of an option only becomes worse, and the option can only move down in the
  * heap. */
 struct supply_option *supply_best(const struct planning *p, const struct supply_pool *pool,
-				  struct supply_line *l)
+				  struct supply_type_offer *l)
 {
 	while (l->nheap) {
 		struct supply_option *o = l->heap[0];
@@ -244,8 +244,8 @@ static size_t groups_of_provider(struct planning *p, const struct world_provider
 	return n;
 }
 
-static void add_option(struct planning *p, struct supply_pool *pool, const struct supply_line *l,
-		       struct world_group *g)
+static void add_option(struct planning *p, struct supply_pool *pool,
+		       const struct supply_type_offer *l, struct world_group *g)
 {
 	struct supply_option *o = &pool->options[pool->noptions++];
 
@@ -263,7 +263,7 @@ static void add_option(struct planning *p, struct supply_pool *pool, const struc
 
 /* Adds the options of offer l to the pool, sorted by their best machines. For offers with many
  * options, look_at_each() in supply.c relies on this order. */
-static void add_options(struct planning *p, struct supply_pool *pool, struct supply_line *l)
+static void add_options(struct planning *p, struct supply_pool *pool, struct supply_type_offer *l)
 {
 	const struct world_kind *kind = world_kind(p->w, l->provider->name, l->type->name);
 
@@ -291,42 +291,42 @@ static void add_options(struct planning *p, struct supply_pool *pool, struct sup
 static void add_lines(struct supply_pool *pool, size_t order, const struct world_provider *pr)
 {
 	for (size_t i = 0; i < pr->types.n; i++)
-		pool->lines[pool->nlines++] =
-			(struct supply_line){.provider = pr,
-					     .type = &pr->types.v[i],
-					     .order = order,
-					     .cost = supply_cost(&pr->types.v[i].capacity)};
+		pool->offers[pool->noffers++] =
+			(struct supply_type_offer){.provider = pr,
+						   .type = &pr->types.v[i],
+						   .order = order,
+						   .cost = supply_cost(&pr->types.v[i].capacity)};
 }
 
-/* Fills the table pool->rooms with the capacities of the offers. Not called for plan_stock(), which
- * has no columns and does not need the table. */
+/* Fills the table pool->capacity_table with the capacities of the offers. Not called for
+ * plan_stock(), which has no columns and does not need the table. */
 static void measure_lines(struct planning *p, struct supply_pool *pool)
 {
-	pool->rooms = rooms_new(p->a, p->ncolumns);
-	for (size_t i = 0; i < pool->nlines; i++) {
-		struct supply_line *l = &pool->lines[i];
+	pool->capacity_table = capacity_table_new(p->a, p->ncolumns);
+	for (size_t i = 0; i < pool->noffers; i++) {
+		struct supply_type_offer *l = &pool->offers[i];
 		int64_t *row = arena_calloc(p->a, p->ncolumns, sizeof(*row));
 
 		planning_room(p, &l->type->capacity, row);
 		l->row = row;
-		(void)rooms_add(pool->rooms, row);
+		(void)capacity_table_add(pool->capacity_table, row);
 		if (!l->nheap)
-			rooms_close(pool->rooms, i);
+			capacity_table_close(pool->capacity_table, i);
 	}
 }
 
-void supply_lines(struct planning *p, struct supply_pool *pool)
+void supply_type_offers(struct planning *p, struct supply_pool *pool)
 {
 	const struct world_pool *it = pool->it;
-	size_t lines = 0, options = 0;
+	size_t offers = 0, options = 0;
 
 	for (size_t i = 0; i < it->nproviders; i++) {
 		const struct world_provider *pr = world_find(p->w->providers, it->providers[i]);
 
-		lines += pr ? pr->types.n : 0;
+		offers += pr ? pr->types.n : 0;
 		options += pr ? groups_of_provider(p, pr) : 0;
 	}
-	pool->lines = arena_calloc(p->a, lines + 1, sizeof(*pool->lines));
+	pool->offers = arena_calloc(p->a, offers + 1, sizeof(*pool->offers));
 	pool->options = arena_calloc(p->a, options + 1, sizeof(*pool->options));
 	for (size_t i = 0; i < it->nproviders; i++) {
 		const struct world_provider *pr = world_find(p->w->providers, it->providers[i]);
@@ -334,9 +334,9 @@ void supply_lines(struct planning *p, struct supply_pool *pool)
 		if (pr && !pr->paused)
 			add_lines(pool, i, pr);
 	}
-	qsort(pool->lines, pool->nlines, sizeof(*pool->lines), by_cost);
-	for (size_t i = 0; i < pool->nlines; i++)
-		add_options(p, pool, &pool->lines[i]);
+	qsort(pool->offers, pool->noffers, sizeof(*pool->offers), by_cost);
+	for (size_t i = 0; i < pool->noffers; i++)
+		add_options(p, pool, &pool->offers[i]);
 	if (p->ncolumns)
 		measure_lines(p, pool);
 	for (size_t i = 0; i < it->taints.n; i++)
@@ -363,7 +363,7 @@ static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *te
 
 /* Records that the labels of option o do not suit. Writes no text: the text is costly and only
  * needed if this reason is reported. */
-static void miss_label(struct fit_pool *fp, const struct supply_line *l,
+static void miss_label(struct fit_pool *fp, const struct supply_type_offer *l,
 		       const struct supply_option *o)
 {
 	miss(fp, PLAN_REQUIREMENTS, "");
@@ -398,14 +398,14 @@ static struct suits suits_new(struct planning *p, const struct supply_pool *pool
 {
 	return (struct suits){
 		arena_calloc(p->a, pool->noptions / 64 + 1, sizeof(uint64_t)),
-		arena_calloc(p->a, pool->nlines / 64 + 1, sizeof(uint64_t)),
+		arena_calloc(p->a, pool->noffers / 64 + 1, sizeof(uint64_t)),
 	};
 }
 
-static void suit(struct suits *s, size_t line, size_t option)
+static void suit(struct suits *s, size_t offer, size_t option)
 {
 	s->options[option / 64] |= (uint64_t)1 << option % 64;
-	s->lines[line / 64] |= (uint64_t)1 << line % 64;
+	s->offers[offer / 64] |= (uint64_t)1 << offer % 64;
 }
 
 /* Returns the sets of suitable options and offers with that preference score, created if missing.
@@ -434,7 +434,7 @@ static struct suits *choice_of(struct planning *p, struct fit_pool *fp, int64_t 
  * RuntimeClass and proof of port location; amounts are not compared. Otherwise records the reason.
  * taint: taint of the pool that the pods do not tolerate; NULL: none. */
 static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
-		  const struct supply_line *l, const struct supply_option *o,
+		  const struct supply_type_offer *l, const struct supply_option *o,
 		  const struct world_taint *taint)
 {
 	if (!f->any_label && !fit_labels(f->pod, &o->labels))
@@ -457,7 +457,7 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
  * that was launched for a permit is only for pods with an equal permit. An elastic Provider's offer
  * without a permit is refused if the tenant or the pool requires permits. */
 static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
-		    const struct supply_line *l, const struct supply_option *o)
+		    const struct supply_type_offer *l, const struct supply_option *o)
 {
 	if (o->permit)
 		/* mutant: burst-for-anybody */
@@ -468,11 +468,11 @@ static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 /* True if a stop (stops.h) excludes the option, which suits otherwise. Then records the stop and
  * the option in *fp. */
 static bool is_stopped(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
-		       size_t line, size_t option)
+		       size_t offer, size_t option)
 {
 	const struct supply_pool *pool = fp->pool;
 	const struct world_stop *s =
-		stops_of(p, f->tenant->it, fp, &pool->lines[line], &pool->options[option]);
+		stops_of(p, f->tenant->it, fp, &pool->offers[offer], &pool->options[option]);
 
 	planning_charge(p, f->tenant, p->w->nstops);
 	if (!s)
@@ -480,7 +480,7 @@ static bool is_stopped(struct planning *p, const struct plan_fit *f, struct fit_
 	if (!fp->stop)
 		fp->stopped = suits_new(p, pool);
 	fp->stop = s;
-	suit(&fp->stopped, line, option);
+	suit(&fp->stopped, offer, option);
 	return true;
 }
 
@@ -493,8 +493,8 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 	bool own = false;
 
 	fp->suits = suits_new(p, pool);
-	for (size_t i = 0; i < pool->nlines; i++) {
-		const struct supply_line *l = &pool->lines[i];
+	for (size_t i = 0; i < pool->noffers; i++) {
+		const struct supply_type_offer *l = &pool->offers[i];
 
 		for (size_t k = l->first; k < l->first + l->noptions; k++) {
 			const struct supply_option *o = &pool->options[k];
@@ -523,7 +523,7 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 	fp->missed_own = !own;
 }
 
-bool supply_fits(const struct plan_class *c, const struct supply_line *l)
+bool supply_fits(const struct plan_class *c, const struct supply_type_offer *l)
 {
 	for (size_t i = 0; i < c->of_new.n; i++)
 		if (c->of_new.v[i].amount > l->row[c->of_new.v[i].column])

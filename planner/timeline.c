@@ -40,17 +40,17 @@ struct aheads {
 };
 
 /* An option (machines with equal labels) from which a class may get a machine. */
-struct way {
-	/* pool: index into plan_fit.pools. line, option: indexes of the offer and of the option in
+struct candidate_option {
+	/* pool: index into plan_fit.pools. offer, option: indexes of the offer and of the option in
 	 * that pool. */
-	uint32_t pool, line, option;
+	uint32_t pool, offer, option;
 	/* The option's earliest machine when the option was last placed in the heap. The machine
 	 * may have been taken since then. */
 	struct world_stock *head;
 };
 struct waiter {
 	/* Heap of the class's options; the option with the earliest head comes first. */
-	struct way *heap;
+	struct candidate_option *heap;
 	size_t n;
 	/* Machines assigned to other queue entries of the same tenant that may have room for a pod
 	 * of this class too. Sorted by free time, latest first, so that the earliest can be removed
@@ -126,7 +126,7 @@ static struct world_stock *earliest(const struct timeline *t, const struct suppl
 
 /* --- options of a class ----------------------------------------------------------------------- */
 
-static bool is_before(const struct way *a, const struct way *b)
+static bool is_before(const struct candidate_option *a, const struct candidate_option *b)
 {
 	const int c = by_time(&a->head, &b->head);
 
@@ -135,7 +135,7 @@ static bool is_before(const struct way *a, const struct way *b)
 
 static void sink(struct waiter *w, size_t at)
 {
-	const struct way sinks = w->heap[at];
+	const struct candidate_option sinks = w->heap[at];
 	size_t child;
 
 	while ((child = 2 * at + 1) < w->n) {
@@ -151,15 +151,15 @@ static void sink(struct waiter *w, size_t at)
 
 /* Adds to w the options of the pool with index `at` that have a machine with a known free time. If
  * w->heap is NULL, only counts these options in w->n. */
-static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, struct waiter *w)
+static void add_options(struct timeline *t, const struct plan_class *c, size_t at, struct waiter *w)
 {
 	const struct fit_pool *fp = &c->fit->pools[at];
-	uint64_t steps = fp->pool->nlines;
+	uint64_t steps = fp->pool->noffers;
 
-	for (size_t i = 0; fp->n && i < fp->pool->nlines; i++) {
-		const struct supply_line *l = &fp->pool->lines[i];
+	for (size_t i = 0; fp->n && i < fp->pool->noffers; i++) {
+		const struct supply_type_offer *l = &fp->pool->offers[i];
 
-		if (!supply_has(fp->suits.lines, i) || !supply_fits(c, l))
+		if (!supply_has(fp->suits.offers, i) || !supply_fits(c, l))
 			continue;
 		for (size_t k = l->first; k < l->first + l->noptions; k++, steps++) {
 			const struct supply_option *o = &fp->pool->options[k];
@@ -170,8 +170,8 @@ static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, 
 			coming_of(t, o->group);
 			m = earliest(t, fp->pool, o, &steps);
 			if (m && w->heap)
-				w->heap[w->n] =
-					(struct way){(uint32_t)at, (uint32_t)i, (uint32_t)k, m};
+				w->heap[w->n] = (struct candidate_option){(uint32_t)at, (uint32_t)i,
+									  (uint32_t)k, m};
 			w->n += m != NULL;
 		}
 	}
@@ -180,7 +180,7 @@ static void add_ways(struct timeline *t, const struct plan_class *c, size_t at, 
 
 /* Work units (plan.h) charged for each option that is stored in a class's heap. They stand for the
  * memory that it needs, so that PLAN_WORK limits a tenant's memory too. */
-#define WAY_WORK 8
+#define OPTION_WORK 8
 
 static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 {
@@ -190,12 +190,12 @@ static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 		return w;
 	w = t->waiters[c->number] = arena_new_obj(t->p->a, struct waiter);
 	for (size_t i = 0; i < c->fit->npools; i++)
-		add_ways(t, c, i, w);
-	planning_charge(t->p, c->tenant, WAY_WORK * w->n);
+		add_options(t, c, i, w);
+	planning_charge(t->p, c->tenant, OPTION_WORK * w->n);
 	w->heap = arena_calloc(t->p->a, w->n + 1, sizeof(*w->heap));
 	w->n = 0;
 	for (size_t i = 0; i < c->fit->npools; i++)
-		add_ways(t, c, i, w);
+		add_options(t, c, i, w);
 	for (size_t i = w->n / 2; i-- > 0;)
 		sink(w, i);
 	return w;
@@ -204,26 +204,26 @@ static struct waiter *waiter_of(struct timeline *t, const struct plan_class *c)
 /* Returns the option with the earliest machine; of options with equal times, the one in the first
  * pool. NULL: none. Removes options that limits or quotas exclude for good, because holdings only
  * grow. */
-static const struct way *find_machine(struct timeline *t, const struct plan_class *c,
-				      struct waiter *w)
+static const struct candidate_option *find_machine(struct timeline *t, const struct plan_class *c,
+						   struct waiter *w)
 {
 	uint64_t steps = 0;
 
 	while (w->n) {
-		struct way *way = &w->heap[0];
-		const struct supply_pool *pool = c->fit->pools[way->pool].pool;
+		struct candidate_option *candidate = &w->heap[0];
+		const struct supply_pool *pool = c->fit->pools[candidate->pool].pool;
 		struct world_stock *m =
-			supply_allowed(c, pool, &pool->lines[way->line])
-				? earliest(t, pool, &pool->options[way->option], &steps)
+			supply_allowed(c, pool, &pool->offers[candidate->offer])
+				? earliest(t, pool, &pool->options[candidate->option], &steps)
 				: NULL;
 
 		steps += 2;
-		if (m && m == way->head)
+		if (m && m == candidate->head)
 			break;
 		if (m)
-			way->head = m;
+			candidate->head = m;
 		else
-			*way = w->heap[--w->n];
+			*candidate = w->heap[--w->n];
 		if (w->n)
 			sink(w, 0);
 	}
@@ -299,23 +299,24 @@ static struct ahead *find_room(struct timeline *t, const struct plan_class *c, s
 
 /* --- assignment ------------------------------------------------------------------------------- */
 
-static struct ahead *open(struct timeline *t, struct plan_class *c, const struct way *way)
+static struct ahead *open(struct timeline *t, struct plan_class *c,
+			  const struct candidate_option *candidate)
 {
 	struct ahead *x = arena_new_obj(t->p->a, struct ahead);
-	struct supply_pool *pool = c->fit->pools[way->pool].pool;
-	const struct resources *capacity = &pool->lines[way->line].type->capacity;
+	struct supply_pool *pool = c->fit->pools[candidate->pool].pool;
+	const struct resources *capacity = &pool->offers[candidate->offer].type->capacity;
 
 	if (!t->queue) {
-		way->head->hoped = t->p->w->plan;
+		candidate->head->hoped = t->p->w->plan;
 	} else {
-		way->head->promised = t->p->w->plan;
+		candidate->head->promised = t->p->w->plan;
 		tally_charge(&c->tenant->tally, capacity, t->p->a);
 		quota_changed(t->p);
 		tally_charge(&pool->tally, capacity, t->p->a);
 	}
 	*x = (struct ahead){.pool = pool,
-			    .option = way->option,
-			    .m = &way->head->m,
+			    .option = candidate->option,
+			    .m = &candidate->head->m,
 			    .row = arena_calloc(t->p->a, t->p->ncolumns, sizeof(int64_t))};
 	planning_room(t->p, capacity, x->row);
 	planning_take_overhead(t->p, c->tenant, NULL, x->row);
@@ -329,11 +330,11 @@ static struct ahead *find(struct timeline *t, const struct plan_cell *cell)
 	struct plan_class *c = cell->class_;
 	struct waiter *w = waiter_of(t, c);
 	struct ahead *x = cell->topology ? NULL : find_room(t, c, w);
-	const struct way *way;
+	const struct candidate_option *candidate;
 
-	way = find_machine(t, c, w);
-	if (way && (!x || way->head->m.free_p50_ms < x->m->free_p50_ms))
-		x = open(t, c, way);
+	candidate = find_machine(t, c, w);
+	if (candidate && (!x || candidate->head->m.free_p50_ms < x->m->free_p50_ms))
+		x = open(t, c, candidate);
 	if (x)
 		x->closed = cell->topology;
 	for (size_t i = 0; x && i < c->asks.n; i++)

@@ -11,8 +11,8 @@ struct spread {
 	size_t witness;
 	/* Number of domains that count for the spread. */
 	size_t domains;
-	/* 1 + the value of plan_class.news_known for which min was computed; 0: min is not computed
-	 * yet. */
+	/* 1 + the value of plan_class.free_domains_known for which min was computed; 0: min is not
+	 * computed yet. */
 	uint64_t known;
 	/* Number of members of inclusion_domains(), in order of insertion, that min already takes
 	 * into account. */
@@ -22,11 +22,11 @@ struct spread {
 struct topology_cell {
 	struct planning *p;
 	struct plan_class *c;
-	const struct plan_side *side;
-	/* State of each topology spread of the profile, by index into plan_side.rules. */
+	const struct plan_profile *profile;
+	/* State of each topology spread of the profile, by index into plan_profile.rules. */
 	struct spread *spreads;
 	/* Number of domains in which the rule's group counted pods at the last topology_begin(), by
-	 * index into plan_side.rules. */
+	 * index into plan_profile.rules. */
 	size_t *hits;
 	uint64_t epoch;
 	bool waits, no_new;
@@ -45,14 +45,14 @@ static bool is_keyed_spread(const struct topology_rule *r)
 }
 
 struct topology_cell *topology_cell(struct planning *p, struct plan_class *c,
-				    const struct plan_side *s)
+				    const struct plan_profile *s)
 {
 	struct topology_cell *t;
 
 	if (!s->nrules && !s->nbans)
 		return NULL;
 	t = arena_new_obj(p->a, struct topology_cell);
-	*t = (struct topology_cell){.p = p, .c = c, .side = s, .epoch = 1};
+	*t = (struct topology_cell){.p = p, .c = c, .profile = s, .epoch = 1};
 	t->spreads = arena_calloc(p->a, s->nrules + 1, sizeof(*t->spreads));
 	t->hits = arena_calloc(p->a, s->nrules + 1, sizeof(*t->hits));
 	return t;
@@ -63,7 +63,7 @@ struct topology_cell *topology_cell(struct planning *p, struct plan_class *c,
 static bool counts_for(const struct plan_class *c, const struct topology_group *g, size_t domain)
 {
 	return domains_has(&g->nodes->domains, domain) ||
-	       (c->news && domains_has(&c->news[g->key], domain));
+	       (c->free_domains && domains_has(&c->free_domains[g->key], domain));
 }
 
 static uint32_t count_in(const struct topology_group *g, size_t domain)
@@ -78,7 +78,7 @@ static void see_bins(const struct topology_cell *t, const struct topology_group 
 	for (; s->seen < there->n; s->seen++) {
 		const uint32_t d = there->order[s->seen];
 
-		if (t->c->news && domains_has(&t->c->news[g->key], d))
+		if (t->c->free_domains && domains_has(&t->c->free_domains[g->key], d))
 			continue;
 		s->domains++;
 		if (count_in(g, d) < s->min) {
@@ -96,7 +96,7 @@ static void see_bins(const struct topology_cell *t, const struct topology_group 
 static void find_emptiest(struct topology_cell *t, const struct topology_group *g, struct spread *s)
 {
 	const struct domains_seen *there = inclusion_domains(t->p, g->nodes);
-	const uint64_t known = 1 + t->c->news_known;
+	const uint64_t known = 1 + t->c->free_domains_known;
 	const size_t n = groups_domains(t->p->groups, g->key);
 
 	if (s->known == known) {
@@ -104,14 +104,14 @@ static void find_emptiest(struct topology_cell *t, const struct topology_group *
 		if (s->min == INT64_MAX || count_in(g, s->witness) == s->min)
 			return;
 		for (size_t d = s->witness + 1; d < n; d++) {
-			planning_charge(t->p, t->side->tenant, 1);
+			planning_charge(t->p, t->profile->tenant, 1);
 			if (count_in(g, d) == s->min && counts_for(t->c, g, d)) {
 				s->witness = d;
 				return;
 			}
 		}
 	}
-	planning_charge(t->p, t->side->tenant, n);
+	planning_charge(t->p, t->profile->tenant, n);
 	*s = (struct spread){.min = INT64_MAX, .floor = s->floor, .known = known, .seen = there->n};
 	for (size_t d = 0; d < n; d++) {
 		if (!counts_for(t->c, g, d))
@@ -166,11 +166,11 @@ static void begin_few(struct topology_cell *t, const struct topology_rule *r,
 
 bool topology_begin(struct topology_cell *t)
 {
-	planning_charge(t->p, t->side->tenant, 8 + 4 * (t->side->nrules + t->side->nbans));
+	planning_charge(t->p, t->profile->tenant, 8 + 4 * (t->profile->nrules + t->profile->nbans));
 	t->waits = t->no_new = false;
 	t->listed = t->few = NULL;
-	for (size_t i = 0; i < t->side->nrules; i++) {
-		const struct topology_rule *r = &t->side->rules[i];
+	for (size_t i = 0; i < t->profile->nrules; i++) {
+		const struct topology_rule *r = &t->profile->rules[i];
 
 		if (r->it->kind == WORLD_TOGETHER) {
 			begin_together(t, r, &t->hits[i]);
@@ -229,22 +229,22 @@ static enum topology_answer answer(const struct topology_rule *r, const struct s
 
 static int domain_of_bin(const struct topology_cell *t, const struct topology_group *g, size_t bin)
 {
-	return g->key < 0 ? (int)bin : domains_of_bin(t->side->tenant, g->key, bin);
+	return g->key < 0 ? (int)bin : domains_of_bin(t->profile->tenant, g->key, bin);
 }
 
 enum topology_answer topology_bin(const struct topology_cell *t, size_t bin)
 {
 	enum topology_answer all = TOPOLOGY_YES;
 
-	planning_charge(t->p, t->side->tenant, t->side->nrules + t->side->nbans);
-	for (size_t i = 0; i < t->side->nbans; i++) {
-		const int d = domain_of_bin(t, t->side->bans[i], bin);
+	planning_charge(t->p, t->profile->tenant, t->profile->nrules + t->profile->nbans);
+	for (size_t i = 0; i < t->profile->nbans; i++) {
+		const int d = domain_of_bin(t, t->profile->bans[i], bin);
 
-		if (d >= 0 && count_in(t->side->bans[i], (size_t)d))
+		if (d >= 0 && count_in(t->profile->bans[i], (size_t)d))
 			return TOPOLOGY_NEVER;
 	}
-	for (size_t i = 0; i < t->side->nrules && all != TOPOLOGY_NEVER; i++) {
-		const struct topology_rule *r = &t->side->rules[i];
+	for (size_t i = 0; i < t->profile->nrules && all != TOPOLOGY_NEVER; i++) {
+		const struct topology_rule *r = &t->profile->rules[i];
 		const enum topology_answer one =
 			answer(r, &t->spreads[i], domain_of_bin(t, r->group, bin));
 
@@ -257,15 +257,15 @@ bool topology_new_ok(const struct topology_cell *t, const int *domains)
 {
 	if (t->waits || t->no_new)
 		return false;
-	planning_charge(t->p, t->side->tenant, t->side->nrules + t->side->nbans);
-	for (size_t i = 0; i < t->side->nbans; i++) {
-		const struct topology_group *g = t->side->bans[i];
+	planning_charge(t->p, t->profile->tenant, t->profile->nrules + t->profile->nbans);
+	for (size_t i = 0; i < t->profile->nbans; i++) {
+		const struct topology_group *g = t->profile->bans[i];
 
 		if (g->key >= 0 && domains[g->key] >= 0 && count_in(g, (size_t)domains[g->key]))
 			return false;
 	}
-	for (size_t i = 0; i < t->side->nrules; i++) {
-		const struct topology_rule *r = &t->side->rules[i];
+	for (size_t i = 0; i < t->profile->nrules; i++) {
+		const struct topology_rule *r = &t->profile->rules[i];
 
 		/* Skip rules about the hostname: they admit every new node, because no pod is on a
 		 * new node yet. */
@@ -294,7 +294,7 @@ bool topology_list(const struct topology_cell *t, size_t *i, size_t *k, size_t *
 			*bin = c->v[(*i)++].at;
 			return true;
 		}
-		b = domains_bins(t->side->tenant, t->listed->group->key, c->v[*i].at);
+		b = domains_bins(t->profile->tenant, t->listed->group->key, c->v[*i].at);
 		if (*k < b->n) {
 			*bin = b->v[(*k)++];
 			return true;
@@ -309,8 +309,8 @@ size_t topology_on_one(const struct topology_cell *t)
 {
 	size_t most = SIZE_MAX;
 
-	for (size_t i = 0; i < t->side->nrules; i++) {
-		const struct topology_rule *r = &t->side->rules[i];
+	for (size_t i = 0; i < t->profile->nrules; i++) {
+		const struct topology_rule *r = &t->profile->rules[i];
 		size_t n = r->it->kind == WORLD_APART ? 1 : (size_t)r->it->max_skew;
 
 		if (r->group->key < 0 && r->self && r->it->kind != WORLD_TOGETHER && n < most)
@@ -323,8 +323,8 @@ size_t topology_parts(const struct topology_cell *t)
 {
 	size_t parts = 1;
 
-	for (size_t i = 0; i < t->side->nrules; i++)
-		if (is_keyed_spread(&t->side->rules[i]) && t->side->rules[i].self &&
+	for (size_t i = 0; i < t->profile->nrules; i++)
+		if (is_keyed_spread(&t->profile->rules[i]) && t->profile->rules[i].self &&
 		    t->spreads[i].domains > parts)
 			parts = t->spreads[i].domains;
 	return parts;
@@ -332,28 +332,28 @@ size_t topology_parts(const struct topology_cell *t)
 
 /* --- domains of new machines ------------------------------------------------------------------ */
 
-bool topology_asks_for_news(const struct topology_cell *t)
+bool topology_needs_free_domains(const struct topology_cell *t)
 {
-	for (size_t i = 0; i < t->side->nrules; i++)
-		if (is_keyed_spread(&t->side->rules[i]))
+	for (size_t i = 0; i < t->profile->nrules; i++)
+		if (is_keyed_spread(&t->profile->rules[i]))
 			return true;
 	return false;
 }
 
-void topology_news(struct planning *p, struct plan_class *c)
+void topology_free_domains_begin(struct planning *p, struct plan_class *c)
 {
 	const int n = groups_keys(p->groups);
 
-	if (!c->news)
-		c->news = arena_calloc(p->a, (size_t)n + 1, sizeof(*c->news));
+	if (!c->free_domains)
+		c->free_domains = arena_calloc(p->a, (size_t)n + 1, sizeof(*c->free_domains));
 	for (int k = 0; k < n; k++)
-		domains_unsee(&c->news[k], 0);
-	c->news_known++;
+		domains_unsee(&c->free_domains[k], 0);
+	c->free_domains_known++;
 }
 
 void topology_admits_new(struct planning *p, struct plan_class *c, const int *domains)
 {
 	for (int k = 0; k < groups_keys(p->groups); k++)
 		if (domains[k] >= 0)
-			domains_see(p->a, &c->news[k], domains[k]);
+			domains_see(p->a, &c->free_domains[k], domains[k]);
 }

@@ -23,7 +23,7 @@ struct topology_cell;
 /* Returns a new evaluator of the topology constraints for pods of class c and profile s; NULL if no
  * constraint restricts these pods. Call after groups_meet() for all profiles. */
 struct topology_cell *topology_cell(struct planning *p, struct plan_class *c,
-				    const struct plan_side *s);
+				    const struct plan_profile *s);
 
 /* Evaluates the constraints for the present counts; the result is valid until a pod is placed or a
  * bin is added. False: at present the constraints admit no location. */
@@ -60,11 +60,12 @@ size_t topology_on_one(const struct topology_cell *t);
 size_t topology_parts(const struct topology_cell *t);
 
 /* True if the constraints depend on the domains in which machines are free for the class. */
-bool topology_asks_for_news(const struct topology_cell *t);
-/* Begins a new collection in c->news of the domains in which machines are free for the class. */
-void topology_news(struct planning *p, struct plan_class *c);
-/* Adds the domains of a free machine to c->news. domains: number of the machine's domain, by
- * topology key. */
+bool topology_needs_free_domains(const struct topology_cell *t);
+/* Begins a new collection in c->free_domains of the domains in which machines are free for the
+ * class. */
+void topology_free_domains_begin(struct planning *p, struct plan_class *c);
+/* Adds the domains of a free machine to c->free_domains. domains: number of the machine's domain,
+ * by topology key. */
 void topology_admits_new(struct planning *p, struct plan_class *c, const int *domains);
 
 #endif

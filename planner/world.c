@@ -293,7 +293,7 @@ void world_put_provider(struct world *w, const struct world_provider *p)
 		c->types.v[i] = (struct world_instance_type){
 			arena_strdup(a, p->types.v[i].name),
 			world_copy_resources(&p->types.v[i].capacity, a),
-			world_copy_labels(&p->types.v[i].labels, a), p->types.v[i].way_ms};
+			world_copy_labels(&p->types.v[i].labels, a), p->types.v[i].move_ms};
 	put(w->providers, c->name, c, a);
 }
 

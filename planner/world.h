@@ -91,7 +91,7 @@ struct world_instance_type {
 	struct labels labels;
 	/* Duration of a machine's move from one tenant to the next (drain, wipe, boot), in ms; 0:
 	 * not known. */
-	int64_t way_ms;
+	int64_t move_ms;
 };
 struct world_provider {
 	const char *name;
@@ -451,7 +451,7 @@ void world_put_clamp(struct world *w, bool clamps);
 
 enum world_stop_why {
 	/* Claims fail for one common cause: the circuit breaker is open (LineStopped). */
-	WORLD_STOP_LINE,
+	WORLD_STOP_BREAKER,
 	/* The tenant's last claims of the pool failed (BackingOff). */
 	WORLD_STOP_BACK_OFF,
 	/* The Provider is not Ready (ProviderNotReady). */

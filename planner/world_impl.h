@@ -39,13 +39,13 @@ struct world_shape {
 	 * constraint shape. */
 	struct world_fit *fit;
 	/* True: the shape is a topology profile. False: it is a constraint shape. */
-	bool is_side;
+	bool is_profile;
 	/* Number of pods with the shape. */
 	size_t pods;
 	uint64_t plan;
 	union {
 		struct plan_class *class_;
-		struct plan_side *side;
+		struct plan_profile *profile;
 	};
 };
 
@@ -60,7 +60,7 @@ struct world_fit {
 
 /* A pod as the world stores it, in one allocation. */
 struct world_one {
-	struct world_shape *shape, *side;
+	struct world_shape *shape, *profile;
 	/* Pointers into text; uid, node and nominated may be NULL. */
 	const char *tenant, *ns, *name, *uid, *node, *nominated;
 	int64_t since, priority, keep_until;
@@ -125,7 +125,7 @@ struct world_load {
 	size_t n, cap;
 	/* Number of pods on the node, for each topology profile. */
 	struct world_spot {
-		struct world_shape *side;
+		struct world_shape *profile;
 		size_t pods, terminating;
 	} * spots;
 	size_t nspots, spots_cap;
@@ -280,10 +280,11 @@ const char **world_copy_strings(const char *const *v, size_t n, struct arena *a)
 struct selector world_copy_selector(const struct selector *s, struct arena *a);
 struct world_taints world_copy_taints(const struct world_taints *t, struct arena *a);
 
-/* shape_of() returns the constraint shape of pod p, shape_side() its topology profile. Both create
- * a missing shape and count one more pod of the shape. Call shape_release() once for each call. */
+/* shape_of() returns the constraint shape of pod p, shape_profile() its topology profile. Both
+ * create a missing shape and count one more pod of the shape. Call shape_release() once for each
+ * call. */
 struct world_shape *shape_of(struct world *w, const struct world_pod *p);
-struct world_shape *shape_side(struct world *w, const struct world_pod *p);
+struct world_shape *shape_profile(struct world *w, const struct world_pod *p);
 /* Writes to w->text the key of a topology group (planner/groups.h); keys of constraints that count
  * the same pods are equal. what: a value of enum group_what. */
 void shape_group_key(struct world *w, const struct world_topology *t, const struct world_pod *of,

@@ -24,7 +24,7 @@ void world_drop_pod(void *it)
 	}
 	gang_leave(w, p);
 	shape_release(p->shape);
-	shape_release(p->side);
+	shape_release(p->profile);
 	free(p);
 }
 
@@ -64,7 +64,7 @@ static size_t size_of(const char *s)
 
 static bool same_pod(const struct world_one *a, const struct world_one *b)
 {
-	return a->shape == b->shape && a->side == b->side && a->since == b->since &&
+	return a->shape == b->shape && a->profile == b->profile && a->since == b->since &&
 	       a->priority == b->priority && a->daemon == b->daemon &&
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
 	       a->terminating == b->terminating && a->saves == b->saves && a->check == b->check &&
@@ -126,7 +126,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->check = p->check;
 	c->done = p->done;
 	c->shape = shape_of(w, p);
-	c->side = shape_side(w, p);
+	c->profile = shape_profile(w, p);
 	c->member = NULL;
 	if (p->gang.key)
 		gang_join(w, c, p->gang.key, p->gang.min);
@@ -135,7 +135,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	if (old && same_pod(old, c)) {
 		gang_leave(w, c);
 		shape_release(c->shape);
-		shape_release(c->side);
+		shape_release(c->profile);
 		free(c);
 		return false;
 	}

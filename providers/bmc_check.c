@@ -106,23 +106,23 @@ static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 
 	if (!c->media_known)
 		return;
-	switch (k->way) {
-	case REDFISH_WAY_UNKNOWN:
+	switch (k->slot_kind) {
+	case REDFISH_SLOT_UNKNOWN:
 		break;
-	case REDFISH_WAY_NONE:
+	case REDFISH_SLOT_NONE:
 		found(c, of, "note", mend, "the BMC has no virtual media slot for a CD");
 		break;
-	case REDFISH_WAY_DISABLED:
+	case REDFISH_SLOT_DISABLED:
 		found(c, of, "note",
 		      "nothing: drover enables remote media before it inserts the first medium",
 		      "the BMC offers slots only after remote media are enabled");
 		break;
-	case REDFISH_WAY_HTTP:
+	case REDFISH_SLOT_HTTP:
 		found(c, of, "ok", NULL,
 		      "slot %s; the medium is fetched from spec.boot.mediaURL of the Provider",
 		      k->slot);
 		break;
-	case REDFISH_WAY_HTTPS:
+	case REDFISH_SLOT_HTTPS:
 		found(c, of, "ok", NULL,
 		      "slot %s, also over TLS: the medium is fetched from spec.boot.httpsMediaURL "
 		      "of the Provider if that is set",
@@ -139,7 +139,8 @@ static void tell_way(struct bmc_check *c, const struct redfish_facts *k)
 /* Reports how the BMC can boot drover's agent. */
 static void tell_boot(struct bmc_check *c, const struct redfish_facts *k)
 {
-	bool slot = c->media_known && k->way != REDFISH_WAY_NONE && k->way != REDFISH_WAY_UNKNOWN,
+	bool slot = c->media_known && k->slot_kind != REDFISH_SLOT_NONE &&
+		    k->slot_kind != REDFISH_SLOT_UNKNOWN,
 	     media = slot && c->able.boots_cd;
 
 	if (!c->able_known)
@@ -184,10 +185,10 @@ static void tell_known(struct bmc_check *c)
 {
 	static const char *const logins[] = {
 		[REDFISH_LOGIN_SESSION] = "Session", [REDFISH_LOGIN_BASIC] = "Basic"};
-	static const char *const ways[] = {[REDFISH_WAY_NONE] = "None",
-					   [REDFISH_WAY_DISABLED] = "Disabled",
-					   [REDFISH_WAY_HTTP] = "HTTP",
-					   [REDFISH_WAY_HTTPS] = "HTTPS"};
+	static const char *const ways[] = {[REDFISH_SLOT_NONE] = "None",
+					   [REDFISH_SLOT_DISABLED] = "Disabled",
+					   [REDFISH_SLOT_HTTP] = "HTTP",
+					   [REDFISH_SLOT_HTTPS] = "HTTPS"};
 	struct redfish_facts k = redfish_facts(c->r);
 	json_t *quirks = json_array();
 
@@ -196,7 +197,7 @@ static void tell_known(struct bmc_check *c)
 	put(c, "firmwareVersion", k.firmware);
 	put(c, "redfishVersion", k.redfish_version);
 	put(c, "system", k.system);
-	put(c, "media", ways[k.way]);
+	put(c, "media", ways[k.slot_kind]);
 	put(c, "mediaSlot", k.slot);
 	put(c, "login", logins[k.login]);
 	json_object_set_new(c->bmc, "quirks", quirks);
@@ -362,7 +363,7 @@ static void tell_identity(struct bmc_check *c, const struct redfish_system *s)
 		      "set the UUID or serial number of the System with the tools of its maker",
 		      "neither UUID nor serial number, or only a default of the maker: drover "
 		      "cannot verify the identity of the machine, so it does not use the machine");
-	if (s->health_told && s->fault[0])
+	if (s->health_reported && s->fault[0])
 		found(c, "health", "note", "repair the hardware", "%s", s->fault);
 }
 

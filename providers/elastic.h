@@ -65,7 +65,7 @@ enum elastic_state {
 	/* shutting down, stopping or stopped: the instance does not run again by itself */
 	ELASTIC_ENDING,
 	/* terminated, as the cloud reported: the instance is no longer billed */
-	ELASTIC_GONE
+	ELASTIC_TERMINATED
 };
 /* Names of enum elastic_state, by value: Unknown, Pending, Running, Ending, Gone. */
 extern const char *const elastic_state_names[];

@@ -195,7 +195,7 @@ static void on_reply(const json_t *reply, int64_t sent_at, const struct err *fai
 
 static void ask(struct call *c, json_t *request)
 {
-	int64_t left = c->deadline - loop_now(loop_of(c->helper->line.group));
+	int64_t left = c->deadline - loop_now(loop_of(c->helper->queue.group));
 
 	c->request = child_ask(c->helper->child, request, left > 1000 ? left : 1000, on_reply, c);
 }

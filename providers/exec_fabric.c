@@ -120,7 +120,7 @@ static void call_send(struct call *c)
 	c->request = child_ask(c->x->child, j, CALL_MS, on_reply, c);
 }
 
-static bool place_under_way(const struct exec *x, const char *machine)
+static bool place_in_progress(const struct exec *x, const char *machine)
 {
 	list_for_each (c, &x->calls, struct call, link)
 		if (c->place && str_eq(c->machine, machine))
@@ -158,7 +158,7 @@ static void exec_place(struct fabric *f, const struct fabric_port *p, const char
 {
 	struct exec *x = f->state;
 	struct call *c = call_new(x, p, fc);
-	bool wait = place_under_way(x, p->machine);
+	bool wait = place_in_progress(x, p->machine);
 
 	c->place = true;
 	c->segment = mem_strdup(segment);

@@ -71,17 +71,19 @@ void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call
 	f->ops->drop(f, segment, c);
 }
 
-bool fabric_has_ways(const struct fabric *f)
+bool fabric_has_api_paths(const struct fabric *f)
 {
-	return f->ops->way != NULL;
+	return f->ops->ensure_api_path != NULL;
 }
 
-void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c)
+void fabric_ensure_api_path(struct fabric *f, const struct fabric_api_path *w,
+			    const struct fabric_api_path_call *c)
 {
-	f->ops->way(f, w, c);
+	f->ops->ensure_api_path(f, w, c);
 }
 
-void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c)
+void fabric_remove_api_path(struct fabric *f, const struct fabric_api_path *w,
+			    const struct fabric_api_path_call *c)
 {
-	f->ops->unway(f, w, c);
+	f->ops->remove_api_path(f, w, c);
 }

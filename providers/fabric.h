@@ -24,7 +24,7 @@
  *   exec   a child process that speaks JSON lines; docs/exec-fabric.md has the protocol
  *   netris server clusters of a Netris controller; docs/providers/netris.md
  *
- * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
+ * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_api_path.c
  */
 enum fabric_proof { FABRIC_PROOF_NONE, FABRIC_PROOF_WEAK, FABRIC_PROOF_STRONG };
 /* Names of enum fabric_proof, by value: None, Weak, Strong. */
@@ -100,7 +100,7 @@ struct fabric_call {
 /* The network path from a tenant's machines to the tenant's API server, if the fabric provides or
  * checks it: a virtual IP address in the machines' network, or a load balancer of the fabric. */
 enum fabric_via { FABRIC_VIA_VIP, FABRIC_VIA_L4LB };
-struct fabric_way {
+struct fabric_api_path {
 	enum fabric_via via;
 	/* Segment of the tenant. */
 	const char *segment;
@@ -111,7 +111,7 @@ struct fabric_way {
 	/* IP:PORT of the API servers behind a load balancer; NULL-terminated. */
 	const char *const *backends;
 };
-struct fabric_way_seen {
+struct fabric_api_path_state {
 	bool up;
 	/* Reason of a condition: static string in CamelCase */
 	const char *reason;
@@ -120,8 +120,8 @@ struct fabric_way_seen {
 	/* IP:PORT that the machines use; NULL: unknown */
 	const char *address;
 };
-struct fabric_way_call {
-	void (*done)(const struct fabric_way_seen *s, const struct err *e, void *arg);
+struct fabric_api_path_call {
+	void (*done)(const struct fabric_api_path_state *s, const struct err *e, void *arg);
 	/* Called just before each change; see struct fabric_call */
 	bool (*may_act)(void *arg);
 	void *arg;
@@ -140,11 +140,12 @@ struct fabric_ops {
 	bool (*about)(const struct fabric *f, char *text, size_t size);
 	/* Implements fabric_drop(); NULL: this type creates no objects for a segment */
 	void (*drop)(struct fabric *f, const char *segment, const struct fabric_call *c);
-	/* Implement fabric_way() and fabric_unway(); NULL: this type provides no network paths to
-	 * tenants' API servers. */
-	void (*way)(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
-	void (*unway)(struct fabric *f, const struct fabric_way *w,
-		      const struct fabric_way_call *c);
+	/* Implement fabric_ensure_api_path() and fabric_remove_api_path(); NULL: this type provides
+	 * no network paths to tenants' API servers. */
+	void (*ensure_api_path)(struct fabric *f, const struct fabric_api_path *w,
+				const struct fabric_api_path_call *c);
+	void (*remove_api_path)(struct fabric *f, const struct fabric_api_path *w,
+				const struct fabric_api_path_call *c);
 };
 struct fabric {
 	const struct fabric_ops *ops;
@@ -170,15 +171,17 @@ bool fabric_makes(const struct fabric *f);
 void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c);
 
 /* True if this type provides network paths from a tenant's machines to the tenant's API server:
- * fabric_way() and fabric_unway(). */
-bool fabric_has_ways(const struct fabric *f);
+ * fabric_ensure_api_path() and fabric_remove_api_path(). */
+bool fabric_has_api_paths(const struct fabric *f);
 /* Creates or corrects the load balancer of a tenant's API server and reports its state. For
  * FABRIC_VIA_VIP, only checks that the network meets the needs of a virtual IP address. May be
  * repeated: an object that was created is found again by its name, even if the answer to its
- * creation was lost. w is copied. Call only if fabric_has_ways(). */
-void fabric_way(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
+ * creation was lost. w is copied. Call only if fabric_has_api_paths(). */
+void fabric_ensure_api_path(struct fabric *f, const struct fabric_api_path *w,
+			    const struct fabric_api_path_call *c);
 /* Removes the load balancer that drover created for path w, and no other. Uses only segment and uid
  * of w. done() without an error (s is NULL) means that no such load balancer is left. */
-void fabric_unway(struct fabric *f, const struct fabric_way *w, const struct fabric_way_call *c);
+void fabric_remove_api_path(struct fabric *f, const struct fabric_api_path *w,
+			    const struct fabric_api_path_call *c);
 
 #endif

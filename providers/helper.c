@@ -13,12 +13,12 @@
 
 static struct provider_machine *machine_of(const struct job *j)
 {
-	return (struct provider_machine *)j->seat;
+	return (struct provider_machine *)j->machine;
 }
 
 static int64_t left_ms(const struct job *j)
 {
-	int64_t left = j->deadline - loop_now(loop_of(j->seat->line->group)) - SPARE_MS;
+	int64_t left = j->deadline - loop_now(loop_of(j->machine->queue->group)) - SPARE_MS;
 
 	return left > SPARE_MS ? left : SPARE_MS;
 }
@@ -202,7 +202,7 @@ struct helper *helper_new(const struct helper_words *words, const struct provide
 	g->name = mem_strdup(s->name);
 	g->child = child;
 	list_init(&g->elastic);
-	job_line_init(&g->line, s, rate, concurrent, run);
+	job_queue_init(&g->queue, s, rate, concurrent, run);
 	return g;
 }
 
@@ -210,7 +210,7 @@ void helper_close(struct provider *p)
 {
 	struct helper *g = p->state;
 
-	job_line_done(&g->line);
+	job_queue_done(&g->queue);
 	child_free(g->child);
 	free(g->name);
 	free(g);
@@ -251,7 +251,7 @@ struct provider_machine *helper_attach(struct provider *p, const struct provider
 		return NULL;
 	}
 	m = mem_new(struct provider_machine);
-	job_seat_init(&m->seat, &g->line);
+	job_machine_init(&m->jobs, &g->queue);
 	m->helper = g;
 	m->name = mem_strdup(name);
 	return m;
@@ -261,7 +261,7 @@ void helper_detach(struct provider *p, struct provider_machine *m)
 {
 	(void)p;
 	child_call_drop(m->request);
-	job_seat_done(&m->seat);
+	job_machine_done(&m->jobs);
 	free(m->name);
 	free(m);
 }
@@ -269,14 +269,14 @@ void helper_detach(struct provider *p, struct provider_machine *m)
 void helper_observe(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_OBSERVE, c);
+	job_ask(&m->jobs, JOB_OBSERVE, c);
 }
 
 void helper_power(struct provider *p, struct provider_machine *m, bool on,
 		  const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_POWER, c)->on = on;
+	job_ask(&m->jobs, JOB_POWER, c)->on = on;
 }
 
 void helper_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -288,7 +288,7 @@ void helper_boot(struct provider *p, struct provider_machine *m, enum provider_b
 		provider_refuse(p, c, "boot by HTTP");
 		return;
 	}
-	j = job_ask(&m->seat, JOB_BOOT, c);
+	j = job_ask(&m->jobs, JOB_BOOT, c);
 	j->how = how;
 	j->url = how == PROVIDER_BOOT_HTTP ? mem_strdup(url) : NULL;
 }
@@ -297,12 +297,12 @@ void helper_media(struct provider *p, struct provider_machine *m, const char *ur
 		  const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_MEDIA, c)->url = mem_strdup(url);
+	job_ask(&m->jobs, JOB_MEDIA, c)->url = mem_strdup(url);
 }
 
 void helper_ask(struct provider_machine *m, enum job_kind kind, json_t *request_,
 		const struct provider_call *c)
 {
-	job_ask(&m->seat, kind, c)->text = json_text(request_);
+	job_ask(&m->jobs, kind, c)->text = json_text(request_);
 	json_decref(request_);
 }

@@ -30,16 +30,16 @@ struct helper {
 	const struct helper_words *words;
 	/* Name of the Provider. */
 	char *name;
-	struct job_line line;
+	struct job_queue queue;
 	struct child *child;
 	/* Pending calls of exec_elastic.c */
 	struct list elastic;
 };
 
 struct provider_machine {
-	/* Machine queue. Must be the first member: a pointer to the seat is cast to a pointer to
-	 * the machine. */
-	struct job_seat seat;
+	/* Machine queue. Must be the first member: a pointer to the machine queue is cast to a
+	 * pointer to the machine. */
+	struct job_machine jobs;
 	struct helper *helper;
 	/* Name of the machine in requests to the process. */
 	char *name;

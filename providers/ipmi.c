@@ -9,7 +9,7 @@
 #define SCHEME "ipmi://"
 #define NAMED 3 /* Maximum number of critical sensors that a report names. */
 
-int ipmi_place(const char *address, char **host, char **port, struct err *e)
+int ipmi_parse_address(const char *address, char **host, char **port, struct err *e)
 {
 	const char *at = address && str_starts(address, SCHEME) ? address + strlen(SCHEME) : "";
 	bool brackets = *at == '[';

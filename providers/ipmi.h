@@ -21,7 +21,7 @@
 /* Splits an address "ipmi://HOST" or "ipmi://HOST:PORT" into *host and *port; an IPv6 address is in
  * brackets. *host never begins with "-". The caller frees both. Returns -1 with ERR_INVALID if the
  * address is not valid; neither is set. */
-int ipmi_place(const char *address, char **host, char **port, struct err *e)
+int ipmi_parse_address(const char *address, char **host, char **port, struct err *e)
 	__attribute__((warn_unused_result));
 
 /* Returns 0 if IPMI allows the user and password and ipmitool can send them; -1: ERR_INVALID.

@@ -59,7 +59,7 @@
 #define DENIED_CODE 401
 
 struct ipmi_provider {
-	struct job_line line;
+	struct job_queue queue;
 	/* Number of running sensor processes */
 	unsigned sensing;
 	/* Pauses of detached machines, which may be attached again. Key: host; value: struct
@@ -72,9 +72,9 @@ struct pause {
 };
 
 struct provider_machine {
-	/* Machine queue. Must be the first member: a pointer to the seat is cast to a pointer to
-	 * the machine. */
-	struct job_seat seat;
+	/* Machine queue. Must be the first member: a pointer to the machine queue is cast to a
+	 * pointer to the machine. */
+	struct job_machine jobs;
 	struct ipmi_provider *ip;
 	struct loop_group *group;
 	char *host, *port, *user;
@@ -109,7 +109,7 @@ struct provider_machine {
 
 static struct provider_machine *machine_of(const struct job *j)
 {
-	return (struct provider_machine *)j->seat;
+	return (struct provider_machine *)j->machine;
 }
 
 static void process_over(struct provider_machine *m)
@@ -545,7 +545,7 @@ static int ipmi_open(struct provider *p, const struct provider_spec *s, struct e
 	struct ipmi_provider *ip = mem_new(struct ipmi_provider);
 
 	(void)e;
-	job_line_init(&ip->line, s, RATE, CONCURRENT, run);
+	job_queue_init(&ip->queue, s, RATE, CONCURRENT, run);
 	ip->paused = map_new(free);
 	p->state = ip;
 	return 0;
@@ -555,7 +555,7 @@ static void ipmi_close(struct provider *p)
 {
 	struct ipmi_provider *ip = p->state;
 
-	job_line_done(&ip->line);
+	job_queue_done(&ip->queue);
 	map_free(ip->paused);
 	free(ip);
 }
@@ -568,7 +568,7 @@ static struct provider_machine *ipmi_attach(struct provider *p,
 	struct provider_machine *m;
 	char *host = NULL, *port = NULL;
 
-	if (ipmi_place(s->bmc_address, &host, &port, e) < 0)
+	if (ipmi_parse_address(s->bmc_address, &host, &port, e) < 0)
 		return NULL;
 	if (ipmi_login_fits(s->user, s->password, e) < 0) {
 		free(host);
@@ -576,9 +576,9 @@ static struct provider_machine *ipmi_attach(struct provider *p,
 		return NULL;
 	}
 	m = mem_new(struct provider_machine);
-	job_seat_init(&m->seat, &ip->line);
+	job_machine_init(&m->jobs, &ip->queue);
 	m->ip = ip;
-	m->group = ip->line.group;
+	m->group = ip->queue.group;
 	m->host = host;
 	m->port = port;
 	m->user = mem_strdup(s->user);
@@ -612,7 +612,7 @@ static void ipmi_detach(struct provider *p, struct provider_machine *m)
 		last->not_before = m->not_before;
 		map_put(ip->paused, m->host, last);
 	}
-	job_seat_done(&m->seat);
+	job_machine_done(&m->jobs);
 	buf_done(&m->out);
 	buf_done(&m->words);
 	secret_free(m->password);
@@ -626,14 +626,14 @@ static void ipmi_observe(struct provider *p, struct provider_machine *m,
 			 const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_OBSERVE, c);
+	job_ask(&m->jobs, JOB_OBSERVE, c);
 }
 
 static void ipmi_power(struct provider *p, struct provider_machine *m, bool on,
 		       const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_POWER, c)->on = on;
+	job_ask(&m->jobs, JOB_POWER, c)->on = on;
 }
 
 static void ipmi_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -641,7 +641,7 @@ static void ipmi_boot(struct provider *p, struct provider_machine *m, enum provi
 {
 	(void)url;
 	if (how == PROVIDER_BOOT_DISK)
-		job_ask(&m->seat, JOB_BOOT, c)->how = how;
+		job_ask(&m->jobs, JOB_BOOT, c)->how = how;
 	else
 		provider_refuse(p, c, how == PROVIDER_BOOT_HTTP ? "HTTP boot" : "virtual media");
 }

@@ -8,9 +8,9 @@
 /* Retry interval of a running job that became slow while `concurrent` slow jobs already run */
 #define AGAIN_MS 1000
 
-static void wake(struct job_line *line)
+static void wake(struct job_queue *queue)
 {
-	loop_timer_start(&line->pump, 0);
+	loop_timer_start(&queue->pump, 0);
 }
 
 static void job_free(struct job *j)
@@ -29,9 +29,9 @@ static void job_free(struct job *j)
 	free(j);
 }
 
-static int64_t now(const struct job_line *line)
+static int64_t now(const struct job_queue *queue)
 {
-	return loop_now(loop_of(line->group));
+	return loop_now(loop_of(queue->group));
 }
 
 /* Starts or continues the time limit of job j. Call when a job begins to ask the machine of j. */
@@ -39,7 +39,7 @@ static void clock_starts(struct job *j)
 {
 	if (loop_timer_active(&j->limit))
 		return;
-	j->deadline = now(j->seat->line) + j->left_ms;
+	j->deadline = now(j->machine->queue) + j->left_ms;
 	loop_timer_start(&j->limit, j->left_ms);
 }
 
@@ -47,50 +47,50 @@ static void clock_stops(struct job *j)
 {
 	if (!loop_timer_active(&j->limit))
 		return;
-	j->left_ms = j->deadline - now(j->seat->line);
+	j->left_ms = j->deadline - now(j->machine->queue);
 	loop_timer_stop(&j->limit);
 }
 
-static void seat_asked(struct job_seat *seat)
+static void machine_asked(struct job_machine *machine)
 {
-	seat->asked = true;
-	list_for_each (j, &seat->jobs, struct job, sibling)
+	machine->asked = true;
+	list_for_each (j, &machine->jobs, struct job, sibling)
 		clock_starts(j);
 }
 
-static void seat_left(struct job_seat *seat)
+static void machine_left(struct job_machine *machine)
 {
-	seat->busy = seat->asked = false;
-	seat->silent = 0;
-	seat->idle_since = now(seat->line);
-	list_for_each (j, &seat->jobs, struct job, sibling)
+	machine->busy = machine->asked = false;
+	machine->silent = 0;
+	machine->idle_since = now(machine->queue);
+	list_for_each (j, &machine->jobs, struct job, sibling)
 		clock_stops(j);
 }
 
 /* Frees the concurrency slot of a running or slow job. */
 static void leave_place(struct job *j)
 {
-	struct job_line *line = j->seat->line;
+	struct job_queue *queue = j->machine->queue;
 
 	if (j->slow)
-		line->slow--;
+		queue->slow--;
 	else
-		line->running--;
-	wake(line);
+		queue->running--;
+	wake(queue);
 }
 
 static void on_slow(void *arg)
 {
 	struct job *j = arg;
-	struct job_line *line = j->seat->line;
+	struct job_queue *queue = j->machine->queue;
 
-	if (line->slow >= line->concurrent) {
+	if (queue->slow >= queue->concurrent) {
 		loop_timer_start(&j->slowly, AGAIN_MS);
 		return;
 	}
 	leave_place(j);
 	j->slow = true;
-	line->slow++;
+	queue->slow++;
 }
 
 /* Unlinks the job and updates all counts before it calls done(), because done() may detach the
@@ -101,7 +101,7 @@ void job_end(struct job *j, const struct provider_observation *o, const struct e
 	list_remove(&j->sibling);
 	loop_timer_stop(&j->limit);
 	if (j->running) {
-		seat_left(j->seat);
+		machine_left(j->machine);
 		leave_place(j);
 	}
 	if (!j->abandoned)
@@ -123,7 +123,7 @@ static void on_limit(void *arg)
 	struct job *j = arg;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, j->seat->silent, "no answer within %d s",
+	(void)!err_set(&e, ERR_TIMEOUT, j->machine->silent, "no answer within %d s",
 		       PROVIDER_CALL_MS / 1000);
 	e.scope = ERR_MACHINE;
 	if (j->running) {
@@ -136,7 +136,7 @@ static void on_limit(void *arg)
 
 void job_begun(struct job *j, int64_t waited_ms)
 {
-	seat_asked(j->seat);
+	machine_asked(j->machine);
 	loop_timer_start(&j->slowly, JOB_SLOW_MS);
 	if (j->call.begun)
 		j->call.begun(waited_ms, j->call.arg);
@@ -144,30 +144,30 @@ void job_begun(struct job *j, int64_t waited_ms)
 
 static void begin(struct job *j)
 {
-	struct job_line *line = j->seat->line;
-	int64_t since = j->asked_at > j->seat->idle_since ? j->asked_at : j->seat->idle_since;
+	struct job_queue *queue = j->machine->queue;
+	int64_t since = j->asked_at > j->machine->idle_since ? j->asked_at : j->machine->idle_since;
 
-	j->running = j->seat->busy = true;
-	line->running++;
-	if (!line->over)
-		job_begun(j, now(line) - since);
-	line->run(j);
+	j->running = j->machine->busy = true;
+	queue->running++;
+	if (!queue->over)
+		job_begun(j, now(queue) - since);
+	queue->run(j);
 }
 
 static void pump(void *arg)
 {
-	struct job_line *line = arg;
+	struct job_queue *queue = arg;
 
-	list_for_each (j, &line->waiting, struct job, link) {
+	list_for_each (j, &queue->waiting, struct job, link) {
 		int64_t wait;
 
-		if (line->running >= line->concurrent)
+		if (queue->running >= queue->concurrent)
 			return;
-		if (j->seat->busy)
+		if (j->machine->busy)
 			continue;
-		wait = bucket_take(&line->bucket, now(line));
+		wait = bucket_take(&queue->bucket, now(queue));
 		if (wait > 0) {
-			loop_timer_start(&line->pump, wait);
+			loop_timer_start(&queue->pump, wait);
 			return;
 		}
 		list_remove(&j->link);
@@ -175,63 +175,63 @@ static void pump(void *arg)
 	}
 }
 
-struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct provider_call *c)
+struct job *job_ask(struct job_machine *machine, enum job_kind kind, const struct provider_call *c)
 {
-	struct job_line *line = seat->line;
+	struct job_queue *queue = machine->queue;
 	struct job *j = mem_new(struct job);
 
-	j->seat = seat;
+	j->machine = machine;
 	j->kind = kind;
 	j->call = *c;
 	j->call.op_id = j->op_id = mem_strdup(c->op_id);
 	j->call.handle = j->handle = mem_strdup(c->handle);
 	j->call.session = j->session = mem_strdup(c->session);
-	j->asked_at = now(line);
+	j->asked_at = now(queue);
 	j->left_ms = PROVIDER_CALL_MS;
-	list_push_back(&line->waiting, &j->link);
-	list_push_back(&seat->jobs, &j->sibling);
-	loop_timer_init(&j->limit, line->group, on_limit, j);
-	loop_timer_init(&j->slowly, line->group, on_slow, j);
-	if (seat->asked)
+	list_push_back(&queue->waiting, &j->link);
+	list_push_back(&machine->jobs, &j->sibling);
+	loop_timer_init(&j->limit, queue->group, on_limit, j);
+	loop_timer_init(&j->slowly, queue->group, on_slow, j);
+	if (machine->asked)
 		clock_starts(j);
-	wake(line);
+	wake(queue);
 	return j;
 }
 
-void job_line_init(struct job_line *line, const struct provider_spec *s, double rate,
-		   unsigned concurrent, void (*run)(struct job *j))
+void job_queue_init(struct job_queue *queue, const struct provider_spec *s, double rate,
+		    unsigned concurrent, void (*run)(struct job *j))
 {
 	if (s->requests_per_s > 0)
 		rate = s->requests_per_s;
-	*line = (struct job_line){.group = s->group, .run = run};
-	line->concurrent = s->concurrent ? s->concurrent : concurrent;
-	bucket_init(&line->bucket, rate, rate < 1 ? 1 : rate, now(line));
-	list_init(&line->waiting);
-	loop_timer_init(&line->pump, s->group, pump, line);
+	*queue = (struct job_queue){.group = s->group, .run = run};
+	queue->concurrent = s->concurrent ? s->concurrent : concurrent;
+	bucket_init(&queue->bucket, rate, rate < 1 ? 1 : rate, now(queue));
+	list_init(&queue->waiting);
+	loop_timer_init(&queue->pump, s->group, pump, queue);
 }
 
-void job_line_over(struct job_line *line, struct loop_group *g, void (*run)(struct job *j))
+void job_queue_over(struct job_queue *queue, struct loop_group *g, void (*run)(struct job *j))
 {
 	const struct provider_spec s = {.group = g};
 
-	job_line_init(line, &s, OVER_RATE, UINT_MAX, run);
-	line->over = true;
+	job_queue_init(queue, &s, OVER_RATE, UINT_MAX, run);
+	queue->over = true;
 }
 
-void job_line_done(struct job_line *line)
+void job_queue_done(struct job_queue *queue)
 {
-	loop_timer_stop(&line->pump);
+	loop_timer_stop(&queue->pump);
 }
 
-void job_seat_init(struct job_seat *seat, struct job_line *line)
+void job_machine_init(struct job_machine *machine, struct job_queue *queue)
 {
-	*seat = (struct job_seat){.line = line};
-	list_init(&seat->jobs);
+	*machine = (struct job_machine){.queue = queue};
+	list_init(&machine->jobs);
 }
 
-void job_seat_done(struct job_seat *seat)
+void job_machine_done(struct job_machine *machine)
 {
-	list_for_each (j, &seat->jobs, struct job, sibling) {
+	list_for_each (j, &machine->jobs, struct job, sibling) {
 		if (j->running)
 			leave_place(j);
 		job_free(j);

@@ -16,7 +16,7 @@
  * `concurrent` slow jobs run in addition, so that hundreds of BMCs that do not answer occupy no
  * slots of BMCs that do.
  *
- * A job_line is the queue of a provider, a job_seat the queue of one machine.
+ * A job_queue is the queue of a provider, a job_machine the queue of one machine.
  *
  *   waiting --pump--> running (run() was called) --job_end()--> done
  *      \--- 60 s ---> timed out \--- 60 s ---> abandoned: done() was called; the job still runs,
@@ -28,11 +28,11 @@
  * ending a waiting job and queuing it again.
  *
  * Everything that run() starts must end in job_end(), even after the job was abandoned.
- * job_seat_done() drops the jobs of a machine without done(); the caller must first cancel the
+ * job_machine_done() drops the jobs of a machine without done(); the caller must first cancel the
  * requests that run() started.
  *
  * A provider that reaches its machines through another provider has a queue without limits
- * (job_line_over()). Its jobs wait in the other provider's queue, and their 60 s begin when run()
+ * (job_queue_over()). Its jobs wait in the other provider's queue, and their 60 s begin when run()
  * calls job_begun().
  * Tests: tests/unit/providers/test_jobs.c, tests/contract/test_provider.c
  */
@@ -51,7 +51,7 @@ enum job_kind {
 };
 
 struct job;
-struct job_line {
+struct job_queue {
 	struct loop_group *group;
 	struct bucket bucket;
 	/* concurrent: highest value of `running`, and also of `slow`. running: number of jobs that
@@ -61,13 +61,13 @@ struct job_line {
 	struct list waiting;
 	struct loop_timer pump;
 	/* True: this queue has no limits, because its jobs wait in the queue of another provider
-	 * (job_line_over()) */
+	 * (job_queue_over()) */
 	bool over;
 	void (*run)(struct job *j);
 };
 /* The job queue of one machine. Embedded as the first member of struct provider_machine. */
-struct job_seat {
-	struct job_line *line;
+struct job_machine {
+	struct job_queue *queue;
 	/* All jobs of this machine, waiting and running, linked by job.sibling */
 	struct list jobs;
 	/* busy: a job runs. asked: that job has reached the machine, so the time limits of all jobs
@@ -81,7 +81,7 @@ struct job_seat {
 };
 struct job {
 	struct list link, sibling;
-	struct job_seat *seat;
+	struct job_machine *machine;
 	enum job_kind kind;
 	bool on, running, slow, abandoned;
 	enum provider_boot how;
@@ -112,17 +112,17 @@ struct job {
 
 /* Initializes the queue of a provider. rate (calls started per second) and concurrent are used if s
  * does not set them. run() starts a job. */
-void job_line_init(struct job_line *line, const struct provider_spec *s, double rate,
-		   unsigned concurrent, void (*run)(struct job *j));
-void job_line_over(struct job_line *line, struct loop_group *g, void (*run)(struct job *j));
-void job_line_done(struct job_line *line);
-void job_seat_init(struct job_seat *seat, struct job_line *line);
-void job_seat_done(struct job_seat *seat);
+void job_queue_init(struct job_queue *queue, const struct provider_spec *s, double rate,
+		    unsigned concurrent, void (*run)(struct job *j));
+void job_queue_over(struct job_queue *queue, struct loop_group *g, void (*run)(struct job *j));
+void job_queue_done(struct job_queue *queue);
+void job_machine_init(struct job_machine *machine, struct job_queue *queue);
+void job_machine_done(struct job_machine *machine);
 
 /* Queues a call as a job of this kind and returns the job. The caller may set the job's parameters
  * (on, how, url ...) until the next loop turn. */
-struct job *job_ask(struct job_seat *seat, enum job_kind kind, const struct provider_call *c);
-/* For a queue made with job_line_over() only. Call when the job's turn in the other provider's
+struct job *job_ask(struct job_machine *machine, enum job_kind kind, const struct provider_call *c);
+/* For a queue made with job_queue_over() only. Call when the job's turn in the other provider's
  * queue has come, after waited_ms there, so that the machine is asked now. */
 void job_begun(struct job *j, int64_t waited_ms);
 /* Ends the job: calls done() with o and e (see provider_call.done) unless the job was abandoned,

@@ -10,7 +10,7 @@
 #include "base/address.h"
 #include "netris/netris.h"
 #include "netris/release.h"
-#include "providers/netris_way.h"
+#include "providers/netris_api_path.h"
 
 /*
  * netris_check: reads all lists of the controller, judges them, and then waits for reports of the
@@ -372,7 +372,8 @@ static void check_probes(struct netris_check *c)
 
 /* --- paths to API servers --------------------------------------------------------------------- */
 
-static void tell_way(struct netris_check *c, const char *of, const struct fabric_way_seen *seen)
+static void report_api_path(struct netris_check *c, const char *of,
+			    const struct fabric_api_path_state *seen)
 {
 	if (!seen->up)
 		wrong(c, of,
@@ -386,24 +387,24 @@ static void tell_way(struct netris_check *c, const char *of, const struct fabric
 }
 
 static void check_balancer(struct netris_check *c, const char *of, const char *cluster,
-			   const struct netris_check_way *w)
+			   const struct netris_check_api_path *w)
 {
 	const struct netris_cluster *k = cluster_of(c, cluster);
 	const struct netris_objects *o = &c->o[NETRIS_L4LB];
-	char name[NETRIS_WAY_NAME], why[NETRIS_WAY_WHY], host[ADDRESS_TEXT] = "";
-	struct fabric_way_seen seen;
+	char name[NETRIS_API_PATH_NAME], why[NETRIS_API_PATH_WHY], host[ADDRESS_TEXT] = "";
+	struct fabric_api_path_state seen;
 
-	netris_way_name(name, cluster, w->way.uid);
+	netris_api_path_name(name, cluster, w->path.uid);
 	for (size_t i = 0; i < o->n; i++)
 		if (str_eq(o->l4lb[i].name, name)) {
-			netris_judge_lb(&o->l4lb[i], k ? k->vpc.id : 0, &w->way, &seen, why);
-			tell_way(c, of, &seen);
+			netris_judge_lb(&o->l4lb[i], k ? k->vpc.id : 0, &w->path, &seen, why);
+			report_api_path(c, of, &seen);
 			return;
 		}
-	if (w->way.address)
-		(void)address_host(w->way.address, host);
+	if (w->path.address)
+		(void)address_host(w->path.address, host);
 	if (!netris_judge_lb_subnets(c->o[NETRIS_SUBNET].subnet, c->o[NETRIS_SUBNET].n,
-				     w->way.address ? host : NULL, why))
+				     w->path.address ? host : NULL, why))
 		wrong(c, of,
 		      "create a subnet with purpose load-balancer in IPAM, at this site and in "
 		      "the VPC of the tenant, or set a different address in spec.network.apiServer",
@@ -415,13 +416,13 @@ static void check_balancer(struct netris_check *c, const char *of, const char *c
 /* Judges a virtual IP address from the tenant's cluster and the V-nets of that cluster, as far as
  * the controller's lists contain them. */
 static void check_vip(struct netris_check *c, const char *of, const char *cluster,
-		      const struct netris_check_way *w)
+		      const struct netris_check_api_path *w)
 {
 	const struct netris_cluster *k = cluster_of(c, cluster);
 	const struct netris_objects *o = &c->o[NETRIS_VNET];
 	struct netris_vnet vnets[VNETS_MAX];
-	char why[NETRIS_WAY_WHY], host[ADDRESS_TEXT];
-	struct fabric_way_seen seen;
+	char why[NETRIS_API_PATH_WHY], host[ADDRESS_TEXT];
+	struct fabric_api_path_state seen;
 	size_t n = 0;
 
 	if (!k || !k->servers.said || !k->vnets.said) {
@@ -435,20 +436,20 @@ static void check_vip(struct netris_check *c, const char *of, const char *cluste
 		for (size_t v = 0; v < o->n && n < VNETS_MAX; v++)
 			if (o->vnet[v].id == k->vnets.v[i].id)
 				vnets[n++] = o->vnet[v];
-	(void)address_host(w->way.address, host);
+	(void)address_host(w->path.address, host);
 	netris_judge_vip(k, vnets, n, host, &seen, why);
-	tell_way(c, of, &seen);
+	report_api_path(c, of, &seen);
 }
 
-static void check_ways(struct netris_check *c)
+static void check_api_paths(struct netris_check *c)
 {
-	for (size_t i = 0; i < c->s.nways; i++) {
-		const struct netris_check_way *w = &c->s.ways[i];
+	for (size_t i = 0; i < c->s.npaths; i++) {
+		const struct netris_check_api_path *w = &c->s.paths[i];
 		char name[320], of[128];
 
 		str_format(name, sizeof(name), "%s-%s", c->s.netris->prefix, w->tenant);
 		str_format(of, sizeof(of), "API server of tenant %.90s", w->tenant);
-		if (w->way.via == FABRIC_VIA_L4LB)
+		if (w->path.via == FABRIC_VIA_L4LB)
 			check_balancer(c, of, name, w);
 		else
 			check_vip(c, of, name, w);
@@ -643,7 +644,7 @@ static void judge(struct netris_check *c)
 	check_members(c);
 	check_tenants(c);
 	check_probes(c);
-	check_ways(c);
+	check_api_paths(c);
 	for (size_t i = 0; c->s.machines && c->s.machines[i]; i++)
 		check_machine(c, c->s.machines[i]);
 	see_switches(c, &c->o[NETRIS_SWITCH]);

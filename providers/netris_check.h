@@ -16,10 +16,10 @@
  * Tests: tests/contract/test_netris_check.c
  */
 /* A path from a tenant's machines to the tenant's API server, to be checked. */
-struct netris_check_way {
+struct netris_check_api_path {
 	/* Name of the tenant's segment without "tenant/" */
 	const char *tenant;
-	struct fabric_way way;
+	struct fabric_api_path path;
 };
 struct netris_check_spec {
 	struct loop_group *group;
@@ -34,8 +34,8 @@ struct netris_check_spec {
 	 * it from the controller's V-nets. */
 	const struct probe_check_segment *probes;
 	size_t nprobes;
-	const struct netris_check_way *ways;
-	size_t nways;
+	const struct netris_check_api_path *paths;
+	size_t npaths;
 	int64_t wait_ms;
 	/* Called when the check has ended. findings, valid during the call: [{"of": "machine
 	 * gpu-1", "result": "ok" | "note" | "wrong", "says": "...", "mend": "..."}]. mend is

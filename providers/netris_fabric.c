@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "providers/netris_lane.h"
+#include "providers/netris_cluster_editor.h"
 #include "providers/netris_make.h"
 #include "providers/netris_proof.h"
 #include "providers/netris_state.h"
@@ -26,10 +26,10 @@
  * A later place() of the same machine starts after the earlier one has ended or has taken 60 s;
  * edits (changes of a cluster's list of servers) of the earlier one that were not sent by then are
  * dropped. A place() with a lower fence than an earlier place() of the machine is refused. The
- * controller itself knows no fences, so only the precautions in netris_lane.h protect against other
- * processes.
+ * controller itself knows no fences, so only the precautions in netris_cluster_editor.h protect
+ * against other processes.
  *
- * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
+ * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_api_path.c
  */
 /* A call sends no edits (changes of a cluster's list of servers) later than this many ms after its
  * start. */
@@ -76,7 +76,7 @@ struct job {
 	/* nout: number of edits in `out`; left: number of edits of this job that have not ended
 	 * yet */
 	unsigned nout, left;
-	struct netris_lane *into;
+	struct netris_cluster_editor *into;
 	/* First error of an edit of this job */
 	struct err err;
 	/* Error with which the creation of the cluster ended; even then the cluster may exist */
@@ -97,8 +97,8 @@ static void job_stop(struct job *j)
 	list_remove(&j->look.link);
 	list_remove(&j->waits);
 	for (unsigned i = 0; i < j->nout; i++)
-		netris_lane_drop(&j->out[i]);
-	netris_lane_drop(&j->in);
+		netris_cluster_editor_drop(&j->out[i]);
+	netris_cluster_editor_drop(&j->in);
 	loop_timer_stop(&j->limit);
 	loop_defer_cancel(&j->start);
 }
@@ -193,19 +193,20 @@ static bool is_ours(int64_t server, void *arg)
 	return false;
 }
 
-static struct netris_lane *lane_of(struct fabric_state *f, const struct netris_cluster *c)
+static struct netris_cluster_editor *editor_of(struct fabric_state *f,
+					       const struct netris_cluster *c)
 {
-	struct netris_lane *l = map_get(f->lanes, c->name);
+	struct netris_cluster_editor *l = map_get(f->editors, c->name);
 
-	if (l && netris_lane_id(l) == c->id)
+	if (l && netris_cluster_editor_id(l) == c->id)
 		return l;
-	/* Use a new lane (queue of edits of one cluster), because the cluster was deleted and
+	/* Use a new editor (queue of edits of one cluster), because the cluster was deleted and
 	 * created again with a new id. Edits that wait for the old cluster end by their time
 	 * limit. */
 	if (l)
-		netris_lane_free(map_take(f->lanes, c->name));
-	l = netris_lane_new(f->group, f->n, c->id, c->name, is_ours, f);
-	map_put(f->lanes, c->name, l);
+		netris_cluster_editor_free(map_take(f->editors, c->name));
+	l = netris_cluster_editor_new(f->group, f->n, c->id, c->name, is_ours, f);
+	map_put(f->editors, c->name, l);
 	return l;
 }
 
@@ -225,7 +226,7 @@ static struct machine *machine_of(struct fabric_state *f, const char *name)
 /* Returns the cluster that contains the server, and sets *n to the number of such clusters. If
  * there are several, prefers a tenant's cluster. */
 static const struct netris_cluster *in_which(const struct fabric_state *f,
-					     const struct netris_look *l, int64_t server,
+					     const struct netris_snapshot *l, int64_t server,
 					     unsigned *n)
 {
 	const struct netris_cluster *in = NULL;
@@ -241,7 +242,8 @@ static const struct netris_cluster *in_which(const struct fabric_state *f,
 	return in;
 }
 
-static void told_where(struct job *j, const struct netris_look *l, const struct netris_machine *m)
+static void told_where(struct job *j, const struct netris_snapshot *l,
+		       const struct netris_machine *m)
 {
 	struct fabric_state *f = j->f;
 	struct machine *known = machine_of(f, j->name);
@@ -268,7 +270,7 @@ static void told_where(struct job *j, const struct netris_look *l, const struct 
 static void ask_look(struct job *j)
 {
 	j->rounds++;
-	netris_look(j->f->looks, &j->look);
+	netris_snapshot_ask(j->f->snapshots, &j->look);
 }
 
 static void on_edit(const struct err *e, void *arg)
@@ -283,11 +285,11 @@ static void on_edit(const struct err *e, void *arg)
 	if (j->err.kind != ERR_NONE) {
 		job_end(j, NULL, &j->err);
 	} else if (j->into) {
-		struct netris_lane *l = j->into;
+		struct netris_cluster_editor *l = j->into;
 
 		j->into = NULL;
 		j->left = 1;
-		netris_lane_edit(l, &j->in);
+		netris_cluster_editor_edit(l, &j->in);
 	} else {
 		job_end(j, NULL, NULL);
 	}
@@ -310,10 +312,10 @@ static void edit_init(struct job *j, struct netris_edit *ed, int64_t server, boo
 	ed->arg = j;
 }
 
-static void move(struct job *j, const struct netris_look *l, int64_t server,
+static void move(struct job *j, const struct netris_snapshot *l, int64_t server,
 		 const struct netris_cluster *to)
 {
-	struct netris_lane *from[CLUSTERS_MAX];
+	struct netris_cluster_editor *from[CLUSTERS_MAX];
 	bool there = netris_has_member(to, server);
 
 	j->nout = 0;
@@ -323,22 +325,22 @@ static void move(struct job *j, const struct netris_look *l, int64_t server,
 		if (c->id == to->id || !netris_has_member(c, server))
 			continue;
 		edit_init(j, &j->out[j->nout], server, false);
-		from[j->nout++] = lane_of(j->f, c);
+		from[j->nout++] = editor_of(j->f, c);
 	}
 	if (there && !j->nout) {
 		job_end(j, NULL, NULL);
 		return;
 	}
 	edit_init(j, &j->in, server, true);
-	j->into = there ? NULL : lane_of(j->f, to);
+	j->into = there ? NULL : editor_of(j->f, to);
 	j->left = j->nout ? j->nout : 1;
 	for (unsigned i = 0; i < j->nout; i++)
-		netris_lane_edit(from[i], &j->out[i]);
+		netris_cluster_editor_edit(from[i], &j->out[i]);
 	if (!j->nout) {
-		struct netris_lane *into = j->into;
+		struct netris_cluster_editor *into = j->into;
 
 		j->into = NULL;
-		netris_lane_edit(into, &j->in);
+		netris_cluster_editor_edit(into, &j->in);
 	}
 }
 
@@ -418,10 +420,11 @@ static void make(struct job *j, const char *name)
 	list_push_back(&m->jobs, &j->waits);
 }
 
-static void told_place(struct job *j, const struct netris_look *l, const struct netris_machine *m)
+static void told_place(struct job *j, const struct netris_snapshot *l,
+		       const struct netris_machine *m)
 {
 	char *name = netris_state_cluster(j->f, j->segment);
-	const struct netris_cluster *to = netris_look_cluster(l, name);
+	const struct netris_cluster *to = netris_snapshot_cluster(l, name);
 
 	if (to)
 		move(j, l, m->id, to);
@@ -442,7 +445,7 @@ static void told_place(struct job *j, const struct netris_look *l, const struct 
 
 /* --- place and observe ------------------------------------------------------------------------ */
 
-static void on_look(const struct netris_look *l, const struct err *e, void *arg)
+static void on_look(const struct netris_snapshot *l, const struct err *e, void *arg)
 {
 	struct job *j = arg;
 	struct fabric_state *f = j->f;
@@ -453,8 +456,8 @@ static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 		job_end(j, NULL, e);
 		return;
 	}
-	map_for_each (it, f->lanes)
-		netris_lane_saw(it.value, l);
+	map_for_each (it, f->editors)
+		netris_cluster_editor_saw(it.value, l);
 	m = map_get(l->machines, j->name);
 	if (m && !m->twice)
 		machine_of(f, j->name)->id = m->id;
@@ -468,7 +471,7 @@ static void on_look(const struct netris_look *l, const struct err *e, void *arg)
 	} else if (j->place && f->release_at < 0) {
 		/* Wait for the next snapshot without counting a round, because the request for the
 		 * controller's release has no answer yet. */
-		netris_look(f->looks, &j->look);
+		netris_snapshot_ask(f->snapshots, &j->look);
 	} else if (j->place && f->release == NETRIS_RELEASE_OLD) {
 		job_fail(j, ERR_UNSUPPORTED, "Netris: %s", f->release_text);
 	} else if (j->place) {
@@ -626,8 +629,8 @@ static bool netris_trouble(const struct fabric *fabric, char *text, size_t size)
 	if (f->release == NETRIS_RELEASE_OLD)
 		return netris_about(fabric, text, size);
 
-	map_for_each (it, f->lanes)
-		if (netris_lane_incident(it.value, text, size))
+	map_for_each (it, f->editors)
+		if (netris_cluster_editor_incident(it.value, text, size))
 			return true;
 	return false;
 }
@@ -657,21 +660,21 @@ static int netris_open(struct fabric *fabric, const struct fabric_spec *s, struc
 	f = mem_new(struct fabric_state);
 	f->group = s->group;
 	f->n = n;
-	f->looks = netris_looks_new(s->group, n, c->site);
-	f->way_lists = netris_ways_new(s->group, n);
+	f->snapshots = netris_snapshots_new(s->group, n, c->site);
+	f->api_paths = netris_api_paths_new(s->group, n);
 	f->site = mem_strdup(c->site);
 	f->template_ = mem_strdup(c->template_);
 	f->admin = mem_strdup(c->admin);
 	f->prefix = mem_strdup(c->prefix);
 	f->hosts = netris_state_copy_names(c->host_servers);
 	f->common = netris_state_copy_names(c->common_vnets);
-	f->lanes = map_new(NULL);
+	f->editors = map_new(NULL);
 	f->machines = map_new(free);
 	f->makers = map_new(NULL);
 	list_init(&f->jobs);
 	list_init(&f->drops);
 	f->release_at = -1;
-	list_init(&f->ways);
+	list_init(&f->path_calls);
 	fabric->state = f;
 	return 0;
 }
@@ -689,14 +692,14 @@ static void netris_close(struct fabric *fabric)
 		job_free(j);
 	list_for_each (d, &f->drops, struct drop, link)
 		drop_free(d);
-	netris_fabric_ways_free(f);
-	map_for_each (it, f->lanes)
-		netris_lane_free(it.value);
+	netris_fabric_api_paths_free(f);
+	map_for_each (it, f->editors)
+		netris_cluster_editor_free(it.value);
 	map_free(f->makers);
-	map_free(f->lanes);
+	map_free(f->editors);
 	map_free(f->machines);
-	netris_looks_free(f->looks);
-	netris_ways_free(f->way_lists);
+	netris_snapshots_free(f->snapshots);
+	netris_api_paths_free(f->api_paths);
 	netris_free(f->n);
 	netris_state_free_names(f->hosts);
 	netris_state_free_names(f->common);
@@ -716,6 +719,6 @@ const struct fabric_ops netris_fabric_ops = {
 	.trouble = netris_trouble,
 	.about = netris_about,
 	.drop = netris_drop,
-	.way = netris_fabric_way,
-	.unway = netris_fabric_unway,
+	.ensure_api_path = netris_fabric_ensure_api_path,
+	.remove_api_path = netris_fabric_remove_api_path,
 };

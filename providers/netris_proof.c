@@ -90,16 +90,16 @@ static bool is_applied(const struct netris_vnet *v, const struct netris_machine 
 
 /* False if cluster c shows fewer V-nets of a fabric (such as Ethernet or InfiniBand) than its
  * template has: nothing is known about the missing V-nets. */
-static bool has_all_fabrics(const struct netris_look *l, const struct netris_cluster *c, char *why,
-			    size_t size)
+static bool has_all_fabrics(const struct netris_snapshot *l, const struct netris_cluster *c,
+			    char *why, size_t size)
 {
-	const struct netris_template *t = netris_look_template(l, c->template_.id);
+	const struct netris_template *t = netris_snapshot_template(l, c->template_.id);
 	size_t want[NETRIS_FABRICS] = {0}, has[NETRIS_FABRICS] = {0};
 
 	for (size_t i = 0; t && i < t->vnets.n; i++)
 		want[netris_fabric_of(t->vnets.v[i].type)]++;
 	for (size_t i = 0; i < c->vnets.n; i++)
-		has[netris_fabric_of(netris_look_vnet(l, c->vnets.v[i].id)->type)]++;
+		has[netris_fabric_of(netris_snapshot_vnet(l, c->vnets.v[i].id)->type)]++;
 	for (int f = NETRIS_ETHERNET + 1; f < NETRIS_FABRICS; f++)
 		/* mutant: netris-fabric-not-shown */
 		if (has[f] < want[f]) {
@@ -112,7 +112,7 @@ static bool has_all_fabrics(const struct netris_look *l, const struct netris_clu
 	return true;
 }
 
-static bool cluster_active(const struct netris_look *l, const struct netris_machine *m,
+static bool cluster_active(const struct netris_snapshot *l, const struct netris_machine *m,
 			   const struct netris_cluster *c, char *why, size_t size)
 {
 	if (!str_eq(c->status, "Active")) {
@@ -125,14 +125,14 @@ static bool cluster_active(const struct netris_look *l, const struct netris_mach
 		return false;
 	}
 	for (size_t i = 0; i < c->vnets.n; i++) {
-		const struct netris_vnet *v = netris_look_vnet(l, c->vnets.v[i].id);
+		const struct netris_vnet *v = netris_snapshot_vnet(l, c->vnets.v[i].id);
 
 		if (!v || (netris_fabric_of(v->type) == NETRIS_ETHERNET && !v->ports.said)) {
 			str_format(why, size, "V-net %lld of server cluster %.60s cannot be read",
 				   (long long)c->vnets.v[i].id, c->name);
 			return false;
 		}
-		if (!netris_says_members(v)) {
+		if (!netris_reports_members(v)) {
 			says_not(v, why, size);
 			return false;
 		}
@@ -157,7 +157,7 @@ static bool cluster_active(const struct netris_look *l, const struct netris_mach
 	return has_all_fabrics(l, c, why, size);
 }
 
-static bool nowhere_else(const struct netris_look *l, const struct netris_machine *m,
+static bool nowhere_else(const struct netris_snapshot *l, const struct netris_machine *m,
 			 const struct netris_cluster *c, const char *const *common, char *why,
 			 size_t size)
 {
@@ -166,7 +166,7 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 
 		if (is_of(c, v->id) || is_common(common, v->name))
 			continue;
-		if (!netris_says_members(v)) {
+		if (!netris_reports_members(v)) {
 			says_not(v, why, size);
 			return false;
 		}
@@ -182,7 +182,7 @@ static bool nowhere_else(const struct netris_look *l, const struct netris_machin
 
 /* True if the switch of every port has reported since the first snapshot that showed the machine in
  * its present cluster. */
-static bool heard_since(const struct netris_look *l, const struct netris_machine *m,
+static bool heard_since(const struct netris_snapshot *l, const struct netris_machine *m,
 			struct netris_seen *seen, char *why, size_t size)
 {
 	bool all = seen->based;
@@ -192,7 +192,7 @@ static bool heard_since(const struct netris_look *l, const struct netris_machine
 	if (seen->n != m->n)
 		all = seen->based = false;
 	for (size_t i = 0; i < m->n; i++) {
-		const struct netris_device *w = netris_look_switch(l, m->wires[i].switch_);
+		const struct netris_device *w = netris_snapshot_switch(l, m->wires[i].switch_);
 		int64_t at = w ? w->last_seen : 0;
 
 		if (!seen->based)
@@ -211,7 +211,7 @@ static bool heard_since(const struct netris_look *l, const struct netris_machine
 	return all;
 }
 
-enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_machine *m,
+enum fabric_proof netris_prove(const struct netris_snapshot *l, const struct netris_machine *m,
 			       const struct netris_cluster *c, const char *const *common,
 			       struct netris_seen *seen, char *why, size_t size)
 {

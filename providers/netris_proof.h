@@ -3,7 +3,7 @@
 
 #include "base/list.h"
 #include "providers/fabric.h"
-#include "providers/netris_look.h"
+#include "providers/netris_snapshot.h"
 
 /*
  * netris_proof: judges from a snapshot whether a server's ports are in the V-nets (networks) of one
@@ -48,7 +48,7 @@ struct netris_seen {
  * the server; NULL: none. common: names of V-nets that may contain the server in addition,
  * NULL-terminated or NULL. Writes to why (at least 200 bytes) what is missing for the proof; "" if
  * nothing is. */
-enum fabric_proof netris_prove(const struct netris_look *l, const struct netris_machine *m,
+enum fabric_proof netris_prove(const struct netris_snapshot *l, const struct netris_machine *m,
 			       const struct netris_cluster *c, const char *const *common,
 			       struct netris_seen *seen, char *why, size_t size);
 

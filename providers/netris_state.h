@@ -2,8 +2,8 @@
 #define PROVIDERS_NETRIS_STATE_H
 
 #include "netris/release.h"
-#include "providers/netris_look.h"
-#include "providers/netris_way.h"
+#include "providers/netris_api_path.h"
+#include "providers/netris_snapshot.h"
 #include "providers/registry.h"
 
 /*
@@ -11,10 +11,10 @@
  * its release, the clusters of segments, and the pending calls.
  *
  *   netris_fabric.c       moves machines, observes them and removes segments
- *   netris_fabric_way.c   paths to tenants' API servers
+ *   netris_fabric_api_path.c   paths to tenants' API servers
  *
  * On the loop thread.
- * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_way.c
+ * Tests: tests/contract/test_fabric.c, tests/contract/test_netris_api_path.c
  */
 #define NETRIS_STATE_CALL_MS 60000 /* Time limit of each fabric call. */
 #define NETRIS_STATE_TENANTS "tenant/"
@@ -22,17 +22,17 @@
 struct fabric_state {
 	struct loop_group *group;
 	struct netris *n;
-	struct netris_looks *looks;
-	struct netris_ways *way_lists;
+	struct netris_snapshots *snapshots;
+	struct netris_api_paths *api_paths;
 	char *site, *template_, *admin, *prefix;
 	char **hosts, **common;
-	/* Key: name of a server cluster; value: struct netris_lane */
-	struct map *lanes;
+	/* Key: name of a server cluster; value: struct netris_cluster_editor */
+	struct map *editors;
 	/* Key: name of a machine; value: struct machine */
 	struct map *machines;
 	/* Key: name of a server cluster; value: struct maker */
 	struct map *makers;
-	struct list jobs, drops, ways;
+	struct list jobs, drops, path_calls;
 	struct netris_request *release_asked;
 	/* loop_now() of the last answer to the request for the controller's release, even if the
 	 * answer named no release; -1: not answered yet */
@@ -57,12 +57,13 @@ char *netris_state_cluster(const struct fabric_state *f, const char *segment);
 char **netris_state_copy_names(const char *const *names);
 void netris_state_free_names(char **names);
 
-/* netris_fabric_way() and netris_fabric_unway() implement way and unway of struct fabric_ops. */
-void netris_fabric_way(struct fabric *fabric, const struct fabric_way *w,
-		       const struct fabric_way_call *c);
-void netris_fabric_unway(struct fabric *fabric, const struct fabric_way *w,
-			 const struct fabric_way_call *c);
-/* Stops all pending way and unway calls without done(). */
-void netris_fabric_ways_free(struct fabric_state *f);
+/* netris_fabric_ensure_api_path() and netris_fabric_remove_api_path() implement ensure_api_path and
+ * remove_api_path of struct fabric_ops. */
+void netris_fabric_ensure_api_path(struct fabric *fabric, const struct fabric_api_path *w,
+				   const struct fabric_api_path_call *c);
+void netris_fabric_remove_api_path(struct fabric *fabric, const struct fabric_api_path *w,
+				   const struct fabric_api_path_call *c);
+/* Stops all pending ensure_api_path and remove_api_path calls without done(). */
+void netris_fabric_api_paths_free(struct fabric_state *f);
 
 #endif

@@ -19,7 +19,7 @@ struct redfish_provider {
 	struct loop_group *group;
 	struct http *http;
 	bool plain_ok;
-	struct job_line line;
+	struct job_queue queue;
 };
 
 /* Check that these codes are equal, because the provider returns errors of the Redfish client
@@ -28,15 +28,15 @@ _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
 _Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 
 struct provider_machine {
-	/* Machine queue. Must be the first member: a pointer to the seat is cast to a pointer to
-	 * the machine. */
-	struct job_seat seat;
+	/* Machine queue. Must be the first member: a pointer to the machine queue is cast to a
+	 * pointer to the machine. */
+	struct job_machine jobs;
 	struct redfish *bmc;
 };
 
 static struct redfish *bmc_of(const struct job *j)
 {
-	return ((struct provider_machine *)j->seat)->bmc;
+	return ((struct provider_machine *)j->machine)->bmc;
 }
 
 /* may_act() for the Redfish client; arg is the job. True if the job may send a change now. False
@@ -159,7 +159,7 @@ static void on_system(const struct redfish_system *s, const struct err *e, void 
 	j->seen.system_uuid = arena_strdup(j->strings, s->system_uuid);
 	j->seen.serial = arena_strdup(j->strings, s->serial);
 	j->seen.http_url = arena_strdup(j->strings, s->http_boot_uri);
-	j->seen.fault = s->health_told ? arena_strdup(j->strings, s->fault) : NULL;
+	j->seen.fault = s->health_reported ? arena_strdup(j->strings, s->fault) : NULL;
 	redfish_read_media(bmc_of(j), on_media, j);
 }
 
@@ -263,7 +263,7 @@ static int redfish_open(struct provider *p, const struct provider_spec *s, struc
 	rp->group = s->group;
 	rp->http = s->http;
 	rp->plain_ok = s->plain_ok;
-	job_line_init(&rp->line, s, RATE, CONCURRENT, run);
+	job_queue_init(&rp->queue, s, RATE, CONCURRENT, run);
 	p->state = rp;
 	return 0;
 }
@@ -272,7 +272,7 @@ static void redfish_close(struct provider *p)
 {
 	struct redfish_provider *rp = p->state;
 
-	job_line_done(&rp->line);
+	job_queue_done(&rp->queue);
 	free(rp);
 }
 
@@ -300,7 +300,7 @@ static struct provider_machine *redfish_attach(struct provider *p,
 		return NULL;
 	}
 	m = mem_new(struct provider_machine);
-	job_seat_init(&m->seat, &rp->line);
+	job_machine_init(&m->jobs, &rp->queue);
 	m->bmc = bmc;
 	return m;
 }
@@ -309,7 +309,7 @@ static void redfish_detach(struct provider *p, struct provider_machine *m)
 {
 	(void)p;
 	redfish_free(m->bmc);
-	job_seat_done(&m->seat);
+	job_machine_done(&m->jobs);
 	free(m);
 }
 
@@ -317,21 +317,21 @@ static void redfish_observe(struct provider *p, struct provider_machine *m,
 			    const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_OBSERVE, c);
+	job_ask(&m->jobs, JOB_OBSERVE, c);
 }
 
 static void redfish_switch(struct provider *p, struct provider_machine *m, bool on,
 			   const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_POWER, c)->on = on;
+	job_ask(&m->jobs, JOB_POWER, c)->on = on;
 }
 
 static void redfish_boot_from(struct provider *p, struct provider_machine *m,
 			      enum provider_boot how, const char *url,
 			      const struct provider_call *c)
 {
-	struct job *j = job_ask(&m->seat, JOB_BOOT, c);
+	struct job *j = job_ask(&m->jobs, JOB_BOOT, c);
 
 	(void)p;
 	j->how = how;
@@ -341,7 +341,7 @@ static void redfish_boot_from(struct provider *p, struct provider_machine *m,
 static void redfish_put_media(struct provider *p, struct provider_machine *m, const char *url,
 			      const struct provider_call *c)
 {
-	struct job *j = job_ask(&m->seat, JOB_MEDIA, c);
+	struct job *j = job_ask(&m->jobs, JOB_MEDIA, c);
 
 	(void)p;
 	j->url = mem_strdup(url);
@@ -352,7 +352,7 @@ static void redfish_drives_of(struct provider *p, struct provider_machine *m,
 			      const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_DRIVES, c)->text = mem_strdup(c->unless_firmware);
+	job_ask(&m->jobs, JOB_DRIVES, c)->text = mem_strdup(c->unless_firmware);
 }
 
 static const char *redfish_session(const struct provider_machine *m, bool *only)
@@ -363,10 +363,10 @@ static const char *redfish_session(const struct provider_machine *m, bool *only)
 
 static bool redfish_known(const struct provider_machine *m, struct provider_bmc *out)
 {
-	static const char *const ways[] = {[REDFISH_WAY_NONE] = "None",
-					   [REDFISH_WAY_DISABLED] = "Disabled",
-					   [REDFISH_WAY_HTTP] = "HTTP",
-					   [REDFISH_WAY_HTTPS] = "HTTPS"};
+	static const char *const ways[] = {[REDFISH_SLOT_NONE] = "None",
+					   [REDFISH_SLOT_DISABLED] = "Disabled",
+					   [REDFISH_SLOT_HTTP] = "HTTP",
+					   [REDFISH_SLOT_HTTPS] = "HTTPS"};
 	static const char *const logins[] = {
 		[REDFISH_LOGIN_SESSION] = "Session", [REDFISH_LOGIN_BASIC] = "Basic"};
 	struct redfish_facts k = redfish_facts(m->bmc);
@@ -375,7 +375,7 @@ static bool redfish_known(const struct provider_machine *m, struct provider_bmc 
 				     .product = k.product,
 				     .firmware = k.firmware,
 				     .service_version = k.redfish_version,
-				     .media = ways[k.way],
+				     .media = ways[k.slot_kind],
 				     .slot = k.slot,
 				     .login = logins[k.login],
 				     .latency_ms = k.latency_ms,
@@ -394,7 +394,7 @@ static void redfish_leave(struct provider *p, struct provider_machine *m,
 			  const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_LOG_OUT, c);
+	job_ask(&m->jobs, JOB_LOG_OUT, c);
 }
 
 const struct provider_ops redfish_provider_ops = {

@@ -72,16 +72,16 @@ static void put(json_t *o, const char *member, const char *value)
 	json_object_set_new(o, member, json_string(value));
 }
 
-/* Returns the PATCH body that sets the override to target, in the variant number op->rung; NULL:
+/* Returns the PATCH body that sets the override to target, in the variant number op->variant; NULL:
  * there is no such variant. */
 static json_t *override_body(const struct redfish *r, const char *target)
 {
 	const struct rf_op *op = r->op;
-	bool mode = wants_mode(r) != (op->rung == 1);
+	bool mode = wants_mode(r) != (op->variant == 1);
 	json_t *o;
 
-	if (op->rung > 1 ||
-	    (op->rung == 1 && !json_object_get(boot_of(op), "BootSourceOverrideMode")))
+	if (op->variant > 1 ||
+	    (op->variant == 1 && !json_object_get(boot_of(op), "BootSourceOverrideMode")))
 		return NULL;
 	o = json_object();
 	put(o, "BootSourceOverrideTarget", target);
@@ -100,16 +100,16 @@ static bool has_address(const struct rf_op *op)
 }
 
 /*
- * Returns the PATCH body that clears the override, in the variant number op->rung; NULL: there is
- * no such variant. The body also clears the address of an HTTP boot, because a reader of the System
- * would take an old address for the next boot. Some BMCs accept null instead of an empty text; if
- * the address cannot be written at all, only the override is cleared.
+ * Returns the PATCH body that clears the override, in the variant number op->variant; NULL: there
+ * is no such variant. The body also clears the address of an HTTP boot, because a reader of the
+ * System would take an old address for the next boot. Some BMCs accept null instead of an empty
+ * text; if the address cannot be written at all, only the override is cleared.
  */
 static json_t *clear_body(const struct redfish *r)
 {
 	const struct rf_op *op = r->op;
 	bool none = listed(op, "BootSourceOverrideTarget", "None") != 0, address = has_address(op);
-	unsigned forms = none ? 2 : 1, form = op->rung % forms, way = op->rung / forms;
+	unsigned forms = none ? 2 : 1, form = op->variant % forms, way = op->variant / forms;
 	json_t *o;
 
 	if (way > (address ? 2 : 0))
@@ -160,14 +160,14 @@ static void boot_verdict(struct redfish *r, const struct rf_reply *p)
 	struct redfish_system s = {0};
 
 	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 		return;
 	}
 	rf_parse_boot(boot, &s);
 	if (str_eq(str_or(s.boot_target, "None"), target_name(r)))
 		rf_end(r, NULL);
 	else
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 }
 
 static void on_other_place(struct redfish *r, const struct rf_reply *p)
@@ -175,7 +175,7 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 	struct rf_op *op = r->op;
 
 	if (p->err.kind != ERR_NONE) {
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 		return;
 	}
 	json_decref(op->pending);
@@ -184,7 +184,7 @@ static void on_other_place(struct redfish *r, const struct rf_reply *p)
 	 * none, so that later operations read it. */
 	rf_set(&r->no_overrides, NULL);
 	rf_tag_read(r, RF_TAG_SYSTEM, p->etag);
-	op->rung = 0;
+	op->variant = 0;
 	boot_write(r);
 }
 
@@ -209,16 +209,16 @@ static void on_patched(struct redfish *r, const struct rf_reply *p)
 		rf_tag_worked(r);
 		rf_end(r, NULL);
 	} else if (p->by_task) {
-		r->kept_err = p->err;
+		r->saved_err = p->err;
 		rf_get(r, mem_strdup(op->target), boot_verdict);
-	} else if (rf_tag_climb(r, p, boot_write)) {
+	} else if (rf_tag_next(r, p, boot_write)) {
 		return;
 	} else if (p->err.kind == ERR_UNSUPPORTED && r->settings && !op->moved) {
-		r->kept_err = p->err;
+		r->saved_err = p->err;
 		other_place(r);
 	} else if (p->status == 400 && p->err.kind != ERR_UNAVAILABLE) {
-		op->rung++;
-		r->kept_err = p->err;
+		op->variant++;
+		r->saved_err = p->err;
 		boot_write(r);
 	} else {
 		rf_fail(r, &p->err);
@@ -235,12 +235,12 @@ static void boot_write(struct redfish *r)
 
 	if (op->boot != REDFISH_BOOT_NONE && listed(op, "BootSourceOverrideTarget", target) == 0) {
 		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System does not boot from %s", target);
-		rf_fail(r, op->moved ? &r->kept_err : &e);
+		rf_fail(r, op->moved ? &r->saved_err : &e);
 		return;
 	}
 	boot = op->boot == REDFISH_BOOT_NONE ? clear_body(r) : override_body(r, target);
 	if (!boot) {
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 		return;
 	}
 	body = json_pack("{s:o}", "Boot", boot);

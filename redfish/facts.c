@@ -31,13 +31,13 @@ void rf_learn_manager(struct redfish *r, const json_t *manager)
 		rf_set(&r->firmware, version);
 }
 
-static enum redfish_way way_of(const struct redfish *r)
+static enum redfish_slot_kind slot_kind_of(const struct redfish *r)
 {
 	if (r->slot)
-		return r->slot_https == RF_YES ? REDFISH_WAY_HTTPS : REDFISH_WAY_HTTP;
+		return r->slot_https == RF_YES ? REDFISH_SLOT_HTTPS : REDFISH_SLOT_HTTP;
 	if (loop_now(loop_of(r->group)) >= r->no_slot_until)
-		return REDFISH_WAY_UNKNOWN;
-	return r->media_enable ? REDFISH_WAY_DISABLED : REDFISH_WAY_NONE;
+		return REDFISH_SLOT_UNKNOWN;
+	return r->media_enable ? REDFISH_SLOT_DISABLED : REDFISH_SLOT_NONE;
 }
 
 struct redfish_facts redfish_facts(const struct redfish *r)
@@ -48,7 +48,7 @@ struct redfish_facts redfish_facts(const struct redfish *r)
 		.product = r->product,
 		.redfish_version = json_str_at(r->root, "RedfishVersion"),
 		.firmware = r->firmware,
-		.way = way_of(r),
+		.slot_kind = slot_kind_of(r),
 		.slot = r->slot,
 		.login = r->basic   ? REDFISH_LOGIN_BASIC
 			 : r->token ? REDFISH_LOGIN_SESSION

@@ -221,7 +221,7 @@ static void on_candidate(struct redfish *r, const struct rf_reply *p)
 			rf_fail(r, &p->err);
 			return;
 		}
-		r->kept_err = p->err;
+		r->saved_err = p->err;
 	} else if (json_at(p->json, "Actions", "#ComputerSystem.Reset", "target") &&
 		   is_system(p->json) && !is_dpu(p->json)) {
 		if (r->ncandidates == 1) {
@@ -262,8 +262,8 @@ static void next_candidate(struct redfish *r)
 		fail_ambiguous(r);
 	else if (r->switchable)
 		rf_get(r, mem_strdup(r->candidates[__builtin_ctz(r->switchable)]), on_only);
-	else if (r->kept_err.kind != ERR_NONE)
-		rf_fail(r, &r->kept_err);
+	else if (r->saved_err.kind != ERR_NONE)
+		rf_fail(r, &r->saved_err);
 	else
 		rf_fail_as(r, ERR_UNSUPPORTED, "no System of this BMC can be switched");
 }
@@ -290,14 +290,14 @@ static void on_systems(struct redfish *r, const struct rf_reply *p)
 		free(r->candidates[--r->ncandidates]);
 	r->next_candidate = 0;
 	r->switchable = 0;
-	err_clear(&r->kept_err);
+	err_clear(&r->saved_err);
 	json_array_foreach (json_at(p->json, "Members"), i, v) {
 		char *path;
 
 		path = rf_link(r, v, &e);
 		if (!path) {
 			if (e.kind != ERR_NONE)
-				r->kept_err = e;
+				r->saved_err = e;
 		} else if (is_candidate(r, path)) {
 			free(path);
 		} else if (r->ncandidates == MAX_CANDIDATES) {

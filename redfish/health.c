@@ -80,7 +80,7 @@ void rf_health_read(const json_t *system, struct redfish_system *s)
 	struct named n = {.text = parts, .size = sizeof(parts), .worst = "Critical"};
 
 	s->fault[0] = '\0';
-	s->health_told =
+	s->health_reported =
 		str_eq(health, "OK") || str_eq(health, "Warning") || str_eq(health, "Critical");
 	if (!str_eq(health, "Critical"))
 		return;

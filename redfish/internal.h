@@ -58,8 +58,8 @@ struct rf_reply {
 };
 typedef void rf_step(struct redfish *r, const struct rf_reply *p);
 
-/* Login of a request: session token, no login at all (RF_NOBODY), or HTTP Basic. */
-enum rf_login { RF_SESSION, RF_NOBODY, RF_BASIC };
+/* Login of a request: session token, no login at all (RF_NO_LOGIN), or HTTP Basic. */
+enum rf_login { RF_SESSION, RF_NO_LOGIN, RF_BASIC };
 
 struct rf_request {
 	/* HTTP method; NULL means GET. */
@@ -153,7 +153,7 @@ struct rf_op {
 	 * were deleted for that purpose. */
 	bool freeing, freed;
 	/* Number of the variant in use, from 0, for requests with fallback variants. */
-	unsigned rung;
+	unsigned variant;
 	/* The System as read in this operation; owned. */
 	json_t *system;
 	int64_t system_at;
@@ -177,7 +177,7 @@ struct rf_op {
 	void (*then)(struct redfish *r);
 	struct rf_task task;
 	/* The ResetType that was sent. */
-	const char *way;
+	const char *reset_type;
 	/* True: the override is being written to the other location: the pending object instead of
 	 * the System, or vice versa. */
 	bool moved;
@@ -311,7 +311,7 @@ struct redfish {
 	/* Bits: indexes of the candidates that are a host with a Reset action. */
 	unsigned switchable;
 	/* Error with which the operation ends if none of its further attempts succeeds. */
-	struct err kept_err;
+	struct err saved_err;
 };
 
 enum rf_reset {
@@ -390,7 +390,7 @@ char *rf_tag(const struct redfish *r);
 void rf_tag_worked(struct redfish *r);
 /* True if the reply refused the ETag and another form is left: then again(r) is called, at once or
  * after a new read of the resource. */
-bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r));
+bool rf_tag_next(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r));
 
 /* --- task.c ----------------------------------------------------------------------------------- */
 /* Begins to poll the task if p is a 202 that names one. Returns false if p names no task; p is then
@@ -429,7 +429,7 @@ void rf_parse_boot(const json_t *boot, struct redfish_system *s);
 const char *rf_reset_type(const struct redfish *r, bool on);
 /* Reads the ResetTypes from the ActionInfo. */
 void rf_learn_resets(struct redfish *r, const json_t *info);
-/* health.c: sets health_told and fault of *s. */
+/* health.c: sets health_reported and fault of *s. */
 void rf_health_read(const json_t *system, struct redfish_system *s);
 /* Requests the pending object, whose reply next() must pass to rf_pending_read(). Returns false,
  * without a request, if the System has no pending object, or if that object is known to have no

@@ -143,7 +143,7 @@ static void no_slot(struct redfish *r)
 
 	if (r->op->nbad > 0) {
 		/* Slots exist, but none accepted the medium: report the last refusal. */
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 		return;
 	}
 	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "the BMC has no virtual media slot for a CD");
@@ -499,14 +499,14 @@ static void eject_send(struct redfish *r);
 static void insert_send(struct redfish *r);
 static void on_slot(struct redfish *r, const struct rf_reply *p);
 
-/* Continues with the next slot, because this slot accepts no medium; r->kept_err has the error of
+/* Continues with the next slot, because this slot accepts no medium; r->saved_err has the error of
  * its refusal. */
 static void next_slot(struct redfish *r)
 {
 	struct rf_op *op = r->op;
 
 	if (op->nbad == sizeof(op->bad_slots) / sizeof(*op->bad_slots)) {
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 		return;
 	}
 	op->bad_slots[op->nbad++] = give(r->slot);
@@ -521,7 +521,7 @@ static void aim(struct redfish *r, const struct rf_reply *p, const char *action)
 
 	rf_set(&op->target, target ? target : mem_strdup(r->slot));
 	rf_tag_read(r, RF_TAG_SLOT, p->etag);
-	op->rung = 0;
+	op->variant = 0;
 }
 
 static bool patches(const struct redfish *r)
@@ -543,13 +543,14 @@ static void write_slot(struct redfish *r, char *body /* Takes ownership of body.
 
 /* Repeats a refused write: with the next form of If-Match (412, 428), or with the next form of the
  * body (400, 415). False: no other form applies. */
-static bool climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r))
+static bool next_variant(struct redfish *r, const struct rf_reply *p,
+			 void (*again)(struct redfish *r))
 {
-	if (patches(r) && rf_tag_climb(r, p, again))
+	if (patches(r) && rf_tag_next(r, p, again))
 		return true;
 	if (p->status != 400 && p->status != 415)
 		return false;
-	r->op->rung++;
+	r->op->variant++;
 	again(r);
 	return true;
 }
@@ -566,11 +567,11 @@ static size_t insert_form(const struct redfish *r)
 		       : r->quirks & QUIRK_MEDIA_WORDY ? 2
 		       : r->quirks & QUIRK_MEDIA_NAMED ? 3
 						       : 0;
-	unsigned rung = r->op->rung;
+	unsigned variant = r->op->variant;
 
-	if (rung >= FORMS || (rung > 0 && loop_now(loop_of(r->group)) < r->forms_until))
+	if (variant >= FORMS || (variant > 0 && loop_now(loop_of(r->group)) < r->forms_until))
 		return FORMS;
-	return rung == 0 ? first : rung <= first ? rung - 1 : rung;
+	return variant == 0 ? first : variant <= first ? variant - 1 : variant;
 }
 
 static char *insert_body(const struct redfish *r)
@@ -614,7 +615,7 @@ static void after_insert(struct redfish *r, const struct rf_reply *p)
 	if (m.inserted && str_eq(m.image, r->op->url))
 		rf_end(r, NULL);
 	else
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 }
 
 static void on_inserted(struct redfish *r, const struct rf_reply *p)
@@ -628,13 +629,13 @@ static void on_inserted(struct redfish *r, const struct rf_reply *p)
 	}
 	/* Save the reply to the first form only: this BMC should accept that form, so the refusal
 	 * of it is the most informative error. */
-	if (r->op->rung == 0)
-		r->kept_err = p->err;
+	if (r->op->variant == 0)
+		r->saved_err = p->err;
 	if (p->by_task)
 		rf_get(r, mem_strdup(r->slot), after_insert);
 	else if (p->status == 404 || p->status == 405 || p->status == 501)
 		next_slot(r);
-	else if (!climb(r, p, insert_send))
+	else if (!next_variant(r, p, insert_send))
 		rf_fail(r, &p->err);
 }
 
@@ -646,7 +647,7 @@ static void insert_send(struct redfish *r)
 		write_slot(r, body, on_inserted);
 		return;
 	}
-	if (r->op->rung >= FORMS)
+	if (r->op->variant >= FORMS)
 		r->forms_until = loop_now(loop_of(r->group)) + FORMS_MS;
 	next_slot(r);
 }
@@ -654,7 +655,7 @@ static void insert_send(struct redfish *r)
 static void insert_start(struct redfish *r, const struct rf_reply *p)
 {
 	aim(r, p, "#VirtualMedia.InsertMedia");
-	(void)!err_set(&r->kept_err, ERR_INVALID, 0, "this media address cannot be sent");
+	(void)!err_set(&r->saved_err, ERR_INVALID, 0, "this media address cannot be sent");
 	rf_media_trust(r, p->json, insert_send);
 }
 
@@ -670,8 +671,8 @@ static void after_eject(struct redfish *r, const struct rf_reply *p)
 		return;
 	}
 	parse(p->json, &m);
-	if (m.inserted && r->kept_err.kind != ERR_NONE)
-		rf_fail(r, &r->kept_err);
+	if (m.inserted && r->saved_err.kind != ERR_NONE)
+		rf_fail(r, &r->saved_err);
 	else if (r->op->kind == RF_EJECT)
 		rf_end(r, NULL);
 	else
@@ -680,7 +681,7 @@ static void after_eject(struct redfish *r, const struct rf_reply *p)
 
 static void on_ejected(struct redfish *r, const struct rf_reply *p)
 {
-	r->kept_err = p->err;
+	r->saved_err = p->err;
 	if (p->err.kind == ERR_NONE && r->op->kind == RF_EJECT)
 		rf_end(r, NULL);
 	else if (p->err.kind == ERR_NONE)
@@ -689,7 +690,7 @@ static void on_ejected(struct redfish *r, const struct rf_reply *p)
 		/* Read the slot, because some BMCs answer with these statuses if no medium is
 		 * inserted. */
 		rf_get(r, mem_strdup(r->slot), after_eject);
-	else if (!climb(r, p, eject_send))
+	else if (!next_variant(r, p, eject_send))
 		rf_fail(r, &p->err);
 }
 
@@ -701,10 +702,10 @@ static void eject_send(struct redfish *r)
 	 * body. */
 	static const char *const post[] = {"{}", NULL};
 
-	if (r->op->rung > 1)
+	if (r->op->variant > 1)
 		rf_get(r, mem_strdup(r->slot), after_eject);
 	else
-		write_slot(r, mem_strdup((patches(r) ? patch : post)[r->op->rung]), on_ejected);
+		write_slot(r, mem_strdup((patches(r) ? patch : post)[r->op->variant]), on_ejected);
 }
 
 static void on_slot(struct redfish *r, const struct rf_reply *p)

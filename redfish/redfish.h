@@ -128,8 +128,8 @@ struct redfish_system {
 	const char *http_boot_uri;
 	/* BootProgress.LastState as reported; NULL: not reported. */
 	const char *boot_progress;
-	bool health_told;
-	/* The critical parts, as text for display, if health_told; "": none. */
+	bool health_reported;
+	/* The critical parts, as text for display, if health_reported; "": none. */
 	char fault[256];
 };
 /* Reads the System afresh; s is valid during done(). */
@@ -185,17 +185,17 @@ void redfish_eject(struct redfish *r, void (*done)(const struct err *e, void *ar
 
 /* Login that this client uses, for redfish_facts(). */
 enum redfish_login { REDFISH_LOGIN_NONE, REDFISH_LOGIN_SESSION, REDFISH_LOGIN_BASIC };
-enum redfish_way {
+enum redfish_slot_kind {
 	/* The slot was not searched yet. */
-	REDFISH_WAY_UNKNOWN,
+	REDFISH_SLOT_UNKNOWN,
 	/* There is no CD slot. */
-	REDFISH_WAY_NONE,
+	REDFISH_SLOT_NONE,
 	/* No CD slot before remote media are enabled, which redfish_insert() does. */
-	REDFISH_WAY_DISABLED,
+	REDFISH_SLOT_DISABLED,
 	/* The slot does not list HTTPS. */
-	REDFISH_WAY_HTTP,
+	REDFISH_SLOT_HTTP,
 	/* The slot lists HTTPS (takes_https of redfish_media). */
-	REDFISH_WAY_HTTPS
+	REDFISH_SLOT_HTTPS
 };
 #define REDFISH_QUIRKS 16
 struct redfish_facts {
@@ -211,7 +211,7 @@ struct redfish_facts {
 		const char *id, *name;
 	} quirks[REDFISH_QUIRKS];
 	size_t nquirks;
-	enum redfish_way way;
+	enum redfish_slot_kind slot_kind;
 	/* Path of the CD slot; NULL: none is known. */
 	const char *slot;
 	enum redfish_login login;

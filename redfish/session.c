@@ -360,12 +360,12 @@ static void log_in(struct redfish *r)
 						.body = credentials_body(r),
 						.secret_body = true,
 						.own_login = true,
-						.login = RF_NOBODY,
+						.login = RF_NO_LOGIN,
 						.next = on_session});
 	} else if (r->service_path) {
 		rf_send(r, &(struct rf_request){.path = mem_strdup(r->service_path),
 						.own_login = true,
-						.login = RF_NOBODY,
+						.login = RF_NO_LOGIN,
 						.next = on_service});
 	} else {
 		use_basic(r);
@@ -482,7 +482,7 @@ void rf_ready(struct redfish *r, rf_step *then)
 			   "the BMC refused these credentials before: not tried "
 			   "again until they change");
 	else if (!r->root_known)
-		get_root(r, r->basic ? RF_BASIC : RF_NOBODY);
+		get_root(r, r->basic ? RF_BASIC : RF_NO_LOGIN);
 	else
 		log_in(r);
 }

@@ -197,37 +197,37 @@ void rf_system_read(struct redfish *r)
 static const struct {
 	enum rf_reset bit;
 	const char *name;
-} ways_on[] = {{RF_RESET_ON, "On"},
-	       {RF_RESET_ON, "On"},
-	       {RF_RESET_FORCE_ON, "ForceOn"},
-	       {RF_RESET_POWER_CYCLE, "PowerCycle"}};
-#define WAYS_ON (sizeof(ways_on) / sizeof(*ways_on))
+} types_on[] = {{RF_RESET_ON, "On"},
+		{RF_RESET_ON, "On"},
+		{RF_RESET_FORCE_ON, "ForceOn"},
+		{RF_RESET_POWER_CYCLE, "PowerCycle"}};
+#define TYPES_ON (sizeof(types_on) / sizeof(*types_on))
 
 static void reset(struct redfish *r);
 
-static const char *way_on(const struct redfish *r)
+static const char *type_on(const struct redfish *r)
 {
 	if (!r->reset_types)
 		return "On";
-	for (size_t i = 0; i < WAYS_ON; i++) {
-		size_t n = (r->on_tries + i) % WAYS_ON;
+	for (size_t i = 0; i < TYPES_ON; i++) {
+		size_t n = (r->on_tries + i) % TYPES_ON;
 
-		if (r->reset_types & ways_on[n].bit)
-			return ways_on[n].name;
+		if (r->reset_types & types_on[n].bit)
+			return types_on[n].name;
 	}
 	return NULL;
 }
 
-/* True if a different ResetType for "on" is left after the refused one; way_on() then returns it.
+/* True if a different ResetType for "on" is left after the refused one; type_on() then returns it.
  * At most two are tried in this way. */
-static bool another_way_on(struct redfish *r)
+static bool another_type_on(struct redfish *r)
 {
-	const char *was = r->op->way;
+	const char *was = r->op->reset_type;
 
-	if (r->op->rung++ >= 2)
+	if (r->op->variant++ >= 2)
 		return false;
-	for (size_t i = 0; i < WAYS_ON; i++) {
-		if (!str_eq(way_on(r), was))
+	for (size_t i = 0; i < TYPES_ON; i++) {
+		if (!str_eq(type_on(r), was))
 			return true;
 		r->on_tries++;
 	}
@@ -249,10 +249,10 @@ static void power_verdict(struct redfish *r, const struct rf_reply *p)
 	if (on ? power == REDFISH_POWER_ON || power == REDFISH_POWER_TURNING_ON
 	       : power == REDFISH_POWER_OFF || power == REDFISH_POWER_TURNING_OFF) {
 		rf_end(r, NULL);
-	} else if (on && another_way_on(r)) {
+	} else if (on && another_type_on(r)) {
 		reset(r);
 	} else {
-		rf_fail(r, &r->kept_err);
+		rf_fail(r, &r->saved_err);
 	}
 }
 
@@ -263,7 +263,7 @@ static void on_reset(struct redfish *r, const struct rf_reply *p)
 	if (p->err.kind == ERR_NONE) {
 		rf_end(r, NULL);
 	} else if (p->status == 400 || p->status == 409) {
-		r->kept_err = p->err;
+		r->saved_err = p->err;
 		rf_get(r, mem_strdup(r->system_path), power_verdict);
 	} else {
 		rf_fail(r, &p->err);
@@ -275,7 +275,7 @@ const char *rf_reset_type(const struct redfish *r, bool on)
 	unsigned have = r->reset_types;
 
 	if (on)
-		return way_on(r);
+		return type_on(r);
 	return !have || have & RF_RESET_FORCE_OFF ? "ForceOff"
 	       : have & RF_RESET_GRACEFUL_OFF	  ? "GracefulShutdown"
 						  : NULL;
@@ -297,7 +297,7 @@ static void reset(struct redfish *r)
 		rf_fail(r, &e);
 		return;
 	}
-	r->op->way = type;
+	r->op->reset_type = type;
 	r->on_tries = r->op->on ? r->on_tries + 1 : 0;
 	rf_send(r, &(struct rf_request){.method = "POST",
 					.path = mem_strdup(r->reset_target),

@@ -88,7 +88,7 @@ static void on_reread(struct redfish *r, const struct rf_reply *p)
 	op->again(r);
 }
 
-bool rf_tag_climb(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r))
+bool rf_tag_next(struct redfish *r, const struct rf_reply *p, void (*again)(struct redfish *r))
 {
 	struct rf_op *op = r->op;
 

@@ -66,7 +66,7 @@ static void again(struct redfish *r, uint32_t wanted_ms)
 		rf_wait(r, pause, poll_task);
 }
 
-static bool is_under_way(const char *state)
+static bool is_in_progress(const char *state)
 {
 	static const char *const states[] = {"New",	"Starting",  "Running",	   "Pending",
 					     "Service", "Suspended", "Cancelling", "Stopping"};
@@ -114,7 +114,7 @@ static void on_polled(struct redfish *r, const struct rf_reply *p)
 			task_end(r, NULL);
 		else
 			again(r, p->err.retry_after_ms);
-	} else if (p->status == 202 || (ok && is_under_way(state))) {
+	} else if (p->status == 202 || (ok && is_in_progress(state))) {
 		t->seen = true;
 		again(r, p->retry_after_ms);
 	} else if (ok) {

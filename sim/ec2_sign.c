@@ -83,7 +83,7 @@ static void put_query(struct buf *b, const struct e2_pair *v, size_t n)
 		 * comes before "a-b". */
 		buf_puts(&row, "\1");
 		put_uri(&row, v[i].value, false);
-		rows[i] = buf_give(&row);
+		rows[i] = buf_steal(&row);
 	}
 	qsort(rows, n, sizeof(*rows), by_text);
 	for (size_t i = 0; i < n; i++) {

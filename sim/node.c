@@ -336,7 +336,7 @@ static void on_cluster(struct sim_node *n)
 static void on_identified(struct sim_node *n)
 {
 	n->asking = false;
-	later(n, n->who != NODE_NOBODY ? 0 : n->requested ? TICK_MS : AGAIN_MS);
+	later(n, n->who != NODE_NO_IDENTITY ? 0 : n->requested ? TICK_MS : AGAIN_MS);
 }
 
 /* Sets Ready and then the GPUs when the time for each has come. Returns true if the status must be
@@ -377,7 +377,7 @@ static void on_timer(void *arg)
 	} else if (!n->peer) {
 		n->asking = true;
 		node_find_cluster(n, on_cluster);
-	} else if (n->who == NODE_NOBODY) {
+	} else if (n->who == NODE_NO_IDENTITY) {
 		n->asking = true;
 		node_identify(n, on_identified);
 	} else if (!n->registered) {

@@ -28,7 +28,7 @@
 /* --- credentials on the root drive ------------------------------------------------------------ */
 
 static const char *const words[] = {
-	[NODE_NOBODY] = "key", [NODE_TOKEN] = "token", [NODE_CERTIFICATE] = "certificate"};
+	[NODE_NO_IDENTITY] = "key", [NODE_TOKEN] = "token", [NODE_CERTIFICATE] = "certificate"};
 
 static char *heading(const struct sim_node *n, enum node_who who)
 {
@@ -68,7 +68,7 @@ static void take(struct sim_node *n, enum node_who who, const char *text)
 		free(n->cert);
 		n->cert = NULL;
 	}
-	n->who = who == NODE_CERTIFICATE && !n->cert ? NODE_NOBODY : who;
+	n->who = who == NODE_CERTIFICATE && !n->cert ? NODE_NO_IDENTITY : who;
 }
 
 static void use_credentials(struct sim_node *n)
@@ -83,7 +83,7 @@ static void use_credentials(struct sim_node *n)
 
 void node_read_credentials(struct sim_node *n)
 {
-	static const enum node_who kept[] = {NODE_NOBODY, NODE_TOKEN, NODE_CERTIFICATE};
+	static const enum node_who kept[] = {NODE_NO_IDENTITY, NODE_TOKEN, NODE_CERTIFICATE};
 	struct drive *root = n->machine->drives[0];
 	char *block = mem_calloc(NODE_PKI_BYTES + 1, 1);
 	struct err e;
@@ -117,7 +117,7 @@ void node_is_registered(struct sim_node *n)
 void node_is_refused(struct sim_node *n)
 {
 	if (n->who == NODE_BOOTSTRAP)
-		n->who = NODE_NOBODY;
+		n->who = NODE_NO_IDENTITY;
 }
 
 /* --- the request ------------------------------------------------------------------------------ */
@@ -212,7 +212,7 @@ static int make_key(struct sim_node *n, struct err *e)
 	if (n->key)
 		return 0;
 	n->key = crypto_ec_key_new();
-	if (save(n, NODE_NOBODY, e) == 0)
+	if (save(n, NODE_NO_IDENTITY, e) == 0)
 		return 0;
 	secret_free(n->key);
 	n->key = NULL;

@@ -18,7 +18,7 @@ struct node_pods;
 /* How the node authenticates to its API server. */
 enum node_who {
 	/* No identity yet: the bootstrap token requests a certificate. */
-	NODE_NOBODY,
+	NODE_NO_IDENTITY,
 	/* No certificate is available: the bootstrap token itself authenticates. */
 	NODE_BOOTSTRAP,
 	/* The Node was registered with the bootstrap token, without a certificate:

@@ -35,7 +35,7 @@ char *sim_object_path(const struct sim_kind *k, const char *ns, const char *name
 	}
 	if (sub)
 		buf_printf(&b, "/%s", sub);
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 char *sim_object_path_of(const struct sim_kind *k, const json_t *obj, const char *sub)

@@ -497,7 +497,7 @@ static char *address_of(const struct sim_rack *r, unsigned number)
 		}
 	}
 	buf_puts(&b, sim_bmc_system(r->slots[number - 1].bmc));
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 static json_t *machine_object(const struct sim_rack *r, const struct sim_machine *m,
@@ -581,7 +581,7 @@ char *sim_rack_objects(const struct sim_rack *r, const char *provider_name)
 		yaml_print(j, &b);
 		json_decref(j);
 	}
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 /* --- start and end ---------------------------------------------------------------------------- */

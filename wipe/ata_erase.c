@@ -97,20 +97,21 @@ static int read_status(struct sanitize *s, uint16_t count, struct ata_command *c
 	return rc;
 }
 
-static enum sanitize_said ask(struct sanitize *s, unsigned *progress)
+static enum sanitize_report ask(struct sanitize *s, unsigned *progress)
 {
 	struct ata_command c;
 	int rc = read_status(s, 0, &c);
 
 	if (rc < 0)
-		return SAID_NOTHING;
+		return SANITIZE_REPORT_NOTHING;
 	if (rc > 0)
-		return (c.lba & 0xff) == REASON_UNSUCCESSFUL ? SAID_FAILED : SAID_NONSENSE;
+		return (c.lba & 0xff) == REASON_UNSUCCESSFUL ? SANITIZE_REPORT_FAILED
+							     : SANITIZE_REPORT_NONSENSE;
 	if (c.count & IN_PROGRESS) {
 		*progress = c.lba & 0xffff;
-		return SAID_RUNNING;
+		return SANITIZE_REPORT_RUNNING;
 	}
-	return c.count & SUCCEEDED ? SAID_DONE : SAID_NONSENSE;
+	return c.count & SUCCEEDED ? SANITIZE_REPORT_DONE : SANITIZE_REPORT_NONSENSE;
 }
 
 static enum sanitize_end begin(struct sanitize *s, unsigned action, uint16_t flags, struct err *e)

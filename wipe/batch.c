@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
+#include "wipe/erase_methods.h"
 #include "wipe/marks.h"
-#include "wipe/rungs.h"
 
 #define GUARD_MS 1000 /* Longest interval between two checks for hung drives, in ms. */
 
@@ -240,7 +240,7 @@ static void run_drive(void *arg)
 
 static int64_t guard_ms(const struct batch *b)
 {
-	int64_t quarter = rungs_patience_ms(b->host) / 4;
+	int64_t quarter = erase_methods_patience_ms(b->host) / 4;
 
 	return quarter < GUARD_MS ? quarter : GUARD_MS;
 }
@@ -428,7 +428,7 @@ static bool has_moved(struct batch_unit *u)
 static void look_after(struct batch_unit *first, int64_t now)
 {
 	struct batch *b = first->batch;
-	int64_t patience = rungs_patience_ms(b->host);
+	int64_t patience = erase_methods_patience_ms(b->host);
 	/* A drive that still waits for a thread counts as moving, because there may be more drives
 	 * than threads. */
 	bool moved = !atomic_load(&first->begun);

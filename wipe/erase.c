@@ -9,9 +9,9 @@
 #include "wipe/ata.h"
 #include "wipe/dio.h"
 #include "wipe/drives.h"
+#include "wipe/erase_methods.h"
 #include "wipe/nvme.h"
 #include "wipe/ring.h"
-#include "wipe/rungs.h"
 #include "wipe/tcg.h"
 
 static int64_t now_ms(void)
@@ -49,7 +49,7 @@ void erase_init(struct erase *x, const struct host *h, const struct proto_drive 
 	x->device.raw_status.v = x->status;
 	x->device.level = WIPE_FAIL;
 	x->device.reason = "NotWiped";
-	rungs_phase(x, "canaries", 0, 0);
+	erase_methods_phase(x, "canaries", 0, 0);
 }
 
 void erase_done(struct erase *x)
@@ -97,7 +97,7 @@ static void init_pass(struct pass *p, struct erase *x, struct pass *first, bool 
 	p->borrows = first != p;
 	if (write)
 		p->zeros = p->borrows ? first->zeros
-				      : ring_new(x->host, ERASE_DEPTH, RUNGS_PIECE, true);
+				      : ring_new(x->host, ERASE_DEPTH, ERASE_METHODS_PIECE, true);
 	p->identify = dio_buffer(VERIFY_BLOCK);
 	p->verify = (struct verify){
 		.drive = &p->dio,
@@ -159,16 +159,16 @@ static void remember(struct pass *p)
 	verify_fingerprint(&p->verify, x->nprints, x->prints);
 }
 
-static void begin_rung(struct pass *p, const struct rung *r)
+static void begin_method(struct pass *p, const struct erase_method *r)
 {
 	atomic_store(&p->x->progress.erased_bytes, 0);
-	rungs_note(p, r->technique);
+	erase_methods_note(p, r->technique);
 	p->x->accept = r->accept;
 	if (r->accept == VERIFY_CHANGED)
 		remember(p);
 }
 
-static int send_rung(struct pass *p, const struct rung *r, struct err *e)
+static int send_method(struct pass *p, const struct erase_method *r, struct err *e)
 {
 	int rc = r->run(p, e);
 
@@ -180,16 +180,16 @@ static int send_rung(struct pass *p, const struct rung *r, struct err *e)
 /* Reads the samples that erase_verify() will read later, because another erase method can still
  * remove residue that is found now. Returns -1 if a sample is dirty, that is, not as method r
  * leaves blocks; unreadable blocks are left to erase_verify(). */
-static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
+static int look_at_samples(struct pass *p, const struct erase_method *r, struct err *e)
 {
 	struct erase *x = p->x;
 	const bool print = r->accept == VERIFY_CHANGED;
 	struct verify_counts n = {0};
 
 	p->dirty = 0;
-	if (r == &rungs[ERASE_RUNGS - 1]) /* no method follows */
+	if (r == &erase_methods[ERASE_METHODS - 1]) /* no method follows */
 		return 0;
-	rungs_phase(x, "samples", 2 * VERIFY_EDGE + x->samples * (int64_t)VERIFY_BLOCK, 0);
+	erase_methods_phase(x, "samples", 2 * VERIFY_EDGE + x->samples * (int64_t)VERIFY_BLOCK, 0);
 	verify_sample(&p->verify, r->accept, x->samples,
 		      print ? (const uint8_t(*)[16])x->prints : NULL,
 		      print ? EVIDENCE_EDGE_READS + (size_t)x->nprints : 0, &n);
@@ -204,7 +204,8 @@ static int look_at_samples(struct pass *p, const struct rung *r, struct err *e)
 
 /* Checks the drive after a method reported success: by duration, canaries and samples. -1: data may
  * be left. */
-static int look_for_residue(struct pass *p, const struct rung *r, int64_t since, struct err *e)
+static int look_for_residue(struct pass *p, const struct erase_method *r, int64_t since,
+			    struct err *e)
 {
 	struct erase *x = p->x;
 	int64_t unreadable = 0;
@@ -212,7 +213,7 @@ static int look_for_residue(struct pass *p, const struct rung *r, int64_t since,
 
 	/* Refuses an overwrite by the drive's own command that ended sooner than the medium can be
 	 * written: the drive only marked the blocks as zeros. */
-	if (r->accept == VERIFY_ZEROS && r != &rungs[ERASE_RUNGS - 1] &&
+	if (r->accept == VERIFY_ZEROS && r != &erase_methods[ERASE_METHODS - 1] &&
 	    now_ms() - since < evidence_least_ms(&x->device)) {
 		(void)fail(x, "EraseUnverified");
 		return err_set(e, ERR_PROTOCOL, 0,
@@ -220,7 +221,7 @@ static int look_for_residue(struct pass *p, const struct rung *r, int64_t since,
 	}
 	let_it_end(p, r->accept, since);
 	atomic_store(&x->progress.erased_bytes, x->device.bytes);
-	rungs_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);
+	erase_methods_phase(x, "canaries", VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	found = verify_find(&p->verify, &unreadable);
 	x->device.canaries.found = found;
 	if (found) {
@@ -242,12 +243,12 @@ static int look_for_residue(struct pass *p, const struct rung *r, int64_t since,
 	return 0;
 }
 
-static int run_rung(struct pass *p, const struct rung *r, struct err *e)
+static int run_method(struct pass *p, const struct erase_method *r, struct err *e)
 {
 	int64_t since = now_ms();
 
-	begin_rung(p, r);
-	if (send_rung(p, r, e) < 0)
+	begin_method(p, r);
+	if (send_method(p, r, e) < 0)
 		return fail_drive(p->x);
 	return look_for_residue(p, r, since, e);
 }
@@ -277,14 +278,14 @@ static int plant(struct pass *p, struct err *e)
 	struct erase *x = p->x;
 	int planted;
 
-	rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
+	erase_methods_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 	planted = verify_plant(&p->verify, e);
 	/* If the canaries could not be written, formats the drive and writes them again. A drive
 	 * that timed out or has disappeared is not formatted, because the Format would block for
 	 * hours. */
 	if (planted < 0 && e->code != ETIMEDOUT && !dio_gone(x->host, drive_name(x->drive)) &&
-	    !rungs_mend(p)) {
-		rungs_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
+	    !erase_methods_mend(p)) {
+		erase_methods_phase(x, "canaries", 2 * VERIFY_CANARIES * VERIFY_BLOCK, 0);
 		planted = verify_plant(&p->verify, e);
 	}
 	if (planted == VERIFY_CANARIES) {
@@ -315,7 +316,7 @@ static int prepare(struct pass *p, struct err *e)
 	struct erase *x = p->x;
 
 	x->device.raw_status.n = 0;
-	if (rungs_abilities(p, e) < 0 || rungs_await_sanitize(p, e) < 0)
+	if (erase_methods_abilities(p, e) < 0 || erase_methods_await_sanitize(p, e) < 0)
 		return fail_drive(x);
 	/* Refuses a drive with a hidden namespace: Format and overwrite do not erase it, and
 	 * whether a Sanitize did cannot be checked. */
@@ -387,7 +388,7 @@ static bool is_whole(const struct pass *p, size_t n)
 	return whole;
 }
 
-static bool all_can(const struct pass *p, size_t n, const struct rung *r)
+static bool all_can(const struct pass *p, size_t n, const struct erase_method *r)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!r->applies(&p[i]))
@@ -396,7 +397,7 @@ static bool all_can(const struct pass *p, size_t n, const struct rung *r)
 }
 
 /* Fails all n namespaces if a Sanitize that reported success left data in one of them. */
-static void distrust(struct pass *p, size_t n, const struct rung *r, int *rc, struct err *e)
+static void distrust(struct pass *p, size_t n, const struct erase_method *r, int *rc, struct err *e)
 {
 	int64_t left = 0;
 
@@ -415,14 +416,15 @@ static void distrust(struct pass *p, size_t n, const struct rung *r, int *rc, st
 
 /* Sends the command of method r once, through the first pass; checks and records the result of each
  * pass. */
-static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc, struct err *e)
+static void run_for_all(struct pass *p, size_t n, const struct erase_method *r, int *rc,
+			struct err *e)
 {
 	int64_t since = now_ms();
 	int sent;
 
 	for (size_t i = 0; i < n; i++)
-		begin_rung(&p[i], r);
-	sent = send_rung(&p[0], r, &e[0]);
+		begin_method(&p[i], r);
+	sent = send_method(&p[0], r, &e[0]);
 	for (size_t i = 0; i < n; i++) {
 		*p[i].status = *p[0].status;
 		p[i].final = p[0].final;
@@ -441,11 +443,11 @@ static void run_for_all(struct pass *p, size_t n, const struct rung *r, int *rc,
  * result. */
 static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 {
-	const struct rung *failed = NULL;
+	const struct erase_method *failed = NULL;
 	bool over = /* mutant: sanitize-unasked */ !is_whole(p, n), again = true;
 
-	for (size_t i = 0; !over && i < ERASE_RUNGS; i++) {
-		const struct rung *r = &rungs[i];
+	for (size_t i = 0; !over && i < ERASE_METHODS; i++) {
+		const struct erase_method *r = &erase_methods[i];
 
 		if (!r->subsystem || !all_can(p, n, r))
 			continue;
@@ -453,7 +455,7 @@ static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 		if (!p[0].final)
 			continue;
 		again = !failed;
-		over = !p[0].broken || !again || !rungs_recover(p);
+		over = !p[0].broken || !again || !erase_methods_recover(p);
 		failed = r;
 	}
 	if (!over && failed && again)
@@ -465,8 +467,9 @@ static void run_subsystem(struct pass *p, size_t n, int *rc, struct err *e)
 /* Tries the methods that erase a single namespace, strongest first. -1: none succeeded. */
 static int run_ladder(struct pass *p, struct err *e)
 {
-	for (size_t i = 0; i < ERASE_RUNGS; i++)
-		if (!rungs[i].subsystem && rungs[i].applies(p) && !run_rung(p, &rungs[i], e))
+	for (size_t i = 0; i < ERASE_METHODS; i++)
+		if (!erase_methods[i].subsystem && erase_methods[i].applies(p) &&
+		    !run_method(p, &erase_methods[i], e))
 			return 0;
 	return -1;
 }
@@ -539,8 +542,9 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 		samples = VERIFY_MAX_SAMPLES;
 	if (print && samples > x->nprints)
 		samples = x->nprints;
-	rungs_phase(x, "verify",
-		    2 * VERIFY_EDGE + (VERIFY_CANARIES + samples) * (int64_t)VERIFY_BLOCK, 0);
+	erase_methods_phase(x, "verify",
+			    2 * VERIFY_EDGE + (VERIFY_CANARIES + samples) * (int64_t)VERIFY_BLOCK,
+			    0);
 	/* Opens the drive again with O_DIRECT, so that nothing written through the earlier
 	 * descriptor is cached. */
 	init_pass(&p, x, &p, false);

@@ -37,7 +37,7 @@
  * larger writes, and more than 8 writes of 512 KiB in flight give no higher speed. */
 #define ERASE_PIECE_KIB 1024
 #define ERASE_DEPTH 16
-#define ERASE_RUNGS 10
+#define ERASE_METHODS 10
 /* Largest number of Formats that are sent to repair a namespace on which the canaries (blocks that
  * the erase must remove, see verify.h) could not be written. */
 #define ERASE_MENDS 2
@@ -78,7 +78,7 @@ struct erase {
 	/* The result so far. */
 	struct evidence_device device;
 	/* Array of device.raw_status: the drive's result code of each erase command. */
-	int64_t status[ERASE_RUNGS + ERASE_MENDS + ERASE_AGAIN];
+	int64_t status[ERASE_METHODS + ERASE_MENDS + ERASE_AGAIN];
 	/* Text of device.message after a failure. */
 	char why[256];
 	/* What blocks may hold after the method that succeeded. */

@@ -67,23 +67,23 @@ static enum state state_of(const struct sanitize *s)
 	return s->page[2] & 7u;
 }
 
-static enum sanitize_said ask(struct sanitize *s, unsigned *progress)
+static enum sanitize_report ask(struct sanitize *s, unsigned *progress)
 {
 	if (read_log(s) < 0)
-		return SAID_NOTHING;
+		return SANITIZE_REPORT_NOTHING;
 	*progress = s->page[0] | (unsigned)s->page[1] << 8;
 	switch (state_of(s)) {
 	case DONE:
 	case DONE_DEALLOCATED:
-		return SAID_DONE;
+		return SANITIZE_REPORT_DONE;
 	case RUNNING:
-		return SAID_RUNNING;
+		return SANITIZE_REPORT_RUNNING;
 	case FAILED:
-		return SAID_FAILED;
+		return SANITIZE_REPORT_FAILED;
 	case NEVER:
 		break;
 	}
-	return SAID_NONSENSE;
+	return SANITIZE_REPORT_NONSENSE;
 }
 
 static enum sanitize_end begin(struct sanitize *s, enum sanitize_action action, uint32_t flags,

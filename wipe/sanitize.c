@@ -67,7 +67,8 @@ static int take_step(struct sanitize *s, struct pace *p, unsigned progress, stru
 }
 
 enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action action, const char *what,
-				  enum sanitize_said (*ask)(struct sanitize *s, unsigned *progress),
+				  enum sanitize_report (*ask)(struct sanitize *s,
+							      unsigned *progress),
 				  struct err *e)
 {
 	struct pace pace = {.action = action, .what = what, .moved = now_ms()};
@@ -77,12 +78,12 @@ enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action actio
 	for (;;) {
 		struct timespec nap = {.tv_nsec = poll_ms * 1000000};
 		unsigned progress = 0;
-		enum sanitize_said said;
+		enum sanitize_report said;
 
 		nanosleep(&nap, NULL);
 		poll_ms = 2 * poll_ms < POLL_MS ? 2 * poll_ms : POLL_MS;
 		said = ask(s, &progress);
-		if (said == SAID_NOTHING) {
+		if (said == SANITIZE_REPORT_NOTHING) {
 			if (now_ms() - pace.heard < UNREADABLE_MS)
 				continue;
 			s->status = EIO;
@@ -91,14 +92,14 @@ enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action actio
 			return SANITIZE_LOST;
 		}
 		pace.heard = now_ms();
-		if (said == SAID_DONE) {
+		if (said == SANITIZE_REPORT_DONE) {
 			s->status = 0;
 			return SANITIZE_DONE;
 		}
-		if (said != SAID_RUNNING) {
+		if (said != SANITIZE_REPORT_RUNNING) {
 			(void)!err_set(e, ERR_PROTOCOL, (int)s->status, "%s failed: status %xh",
 				       what, (unsigned)s->status);
-			return said == SAID_FAILED ? SANITIZE_FAILED : SANITIZE_LOST;
+			return said == SANITIZE_REPORT_FAILED ? SANITIZE_FAILED : SANITIZE_LOST;
 		}
 		if (take_step(s, &pace, progress, e) < 0)
 			return SANITIZE_LOST;

@@ -86,11 +86,18 @@ extern const struct sanitize_ops nvme_sanitize;
  * SANITIZE_SILENT_MS. */
 int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int64_t longest_ms);
 
-enum sanitize_said { SAID_NOTHING, SAID_RUNNING, SAID_DONE, SAID_FAILED, SAID_NONSENSE };
+enum sanitize_report {
+	SANITIZE_REPORT_NOTHING,
+	SANITIZE_REPORT_RUNNING,
+	SANITIZE_REPORT_DONE,
+	SANITIZE_REPORT_FAILED,
+	SANITIZE_REPORT_NONSENSE
+};
 /* Polls until the running Sanitize has ended. The callback ask() returns the state that the drive
  * reports, sets *progress to its progress in 1/65536, and sets s->status. */
 enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action action, const char *what,
-				  enum sanitize_said (*ask)(struct sanitize *s, unsigned *progress),
+				  enum sanitize_report (*ask)(struct sanitize *s,
+							      unsigned *progress),
 				  struct err *e) __attribute__((warn_unused_result));
 
 #endif

@@ -143,24 +143,25 @@ static bool is_at_work(const struct scsi_sense *s)
 
 /* Asks the drive whether the last erase succeeded. Call it after an erase has ended, because the
  * end of an erase does not by itself prove success. */
-static enum sanitize_said is_ready(struct sanitize *s)
+static enum sanitize_report is_ready(struct sanitize *s)
 {
 	struct scsi_command c = {.cdb = {TEST_UNIT_READY}, .cdb_len = 6};
 	int rc = run(s->host, s->fd, &c);
 
 	if (rc < 0)
-		return SAID_NOTHING;
+		return SANITIZE_REPORT_NOTHING;
 	s->status = rc ? answer_of(&c) : 0;
 	if (!rc)
-		return SAID_DONE;
+		return SANITIZE_REPORT_DONE;
 	if (is_at_work(&c.sense))
-		return SAID_RUNNING;
+		return SANITIZE_REPORT_RUNNING;
 	if (c.sense.key == UNIT_ATTENTION || c.status != SCSI_CHECK)
-		return SAID_NOTHING; /* Says nothing about the erase; the caller polls again. */
-	return c.sense.asc == ASC_CORRUPTED ? SAID_FAILED : SAID_NONSENSE;
+		/* Says nothing about the erase; the caller polls again. */
+		return SANITIZE_REPORT_NOTHING;
+	return c.sense.asc == ASC_CORRUPTED ? SANITIZE_REPORT_FAILED : SANITIZE_REPORT_NONSENSE;
 }
 
-static enum sanitize_said ask(struct sanitize *s, unsigned *progress)
+static enum sanitize_report ask(struct sanitize *s, unsigned *progress)
 {
 	struct scsi_command c = {
 		.cdb = {REQUEST_SENSE, 0, 0, 0, 64}, .cdb_len = 6, .data = s->page, .len = 64};
@@ -168,12 +169,12 @@ static enum sanitize_said ask(struct sanitize *s, unsigned *progress)
 
 	memset(s->page, 0, c.len);
 	if (run(s->host, s->fd, &c) || !scsi_sense_read(s->page, c.got, &sense))
-		return SAID_NOTHING;
+		return SANITIZE_REPORT_NOTHING;
 	if (!is_at_work(&sense))
 		return is_ready(s);
 	*progress = sense.tells ? sense.progress : 0;
 	s->status = sense.key << 8 | sense.asc << 16 | (int64_t)sense.ascq << 24;
-	return SAID_RUNNING;
+	return SANITIZE_REPORT_RUNNING;
 }
 
 /* --- SANITIZE, FORMAT UNIT -------------------------------------------------------------------- */
@@ -214,11 +215,11 @@ static enum sanitize_end run_sanitize(struct sanitize *s, enum sanitize_action a
 static enum sanitize_end wait_for(struct sanitize *s, struct err *e)
 {
 	unsigned progress;
-	enum sanitize_said said = ask(s, &progress);
+	enum sanitize_report said = ask(s, &progress);
 
-	if (said == SAID_RUNNING)
+	if (said == SANITIZE_REPORT_RUNNING)
 		return sanitize_follow(s, SANITIZE_OVERWRITE, "SANITIZE", ask, e);
-	if (said != SAID_FAILED)
+	if (said != SANITIZE_REPORT_FAILED)
 		return SANITIZE_DONE;
 	(void)!err_set(e, ERR_PROTOCOL, (int)s->status, "an earlier SANITIZE failed: status %xh",
 		       (unsigned)s->status);

@@ -10,9 +10,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "wipe/dio.h"
+#include "wipe/erase_methods.h"
 #include "wipe/fetch.h"
 #include "wipe/intake.h"
-#include "wipe/rungs.h"
 #include "wipe/target.h"
 #include "wipe/verify.h"
 
@@ -534,7 +534,7 @@ static void on_due(void *arg)
 static bool drive_hangs(struct writer *w, int64_t now)
 {
 	int64_t moved = atomic_load(&w->stirs);
-	int64_t limit = w->end_work ? END_MS : rungs_patience_ms(w->host);
+	int64_t limit = w->end_work ? END_MS : erase_methods_patience_ms(w->host);
 
 	if ((!w->store_work && !w->end_work) || moved != w->moved) {
 		w->moved = moved;

@@ -32,8 +32,8 @@ struct http_mem_net {
 	struct list conns;
 	/* Number of references to the net: the owner's, and one for each transport. */
 	unsigned refs;
-	enum http_mem_fate (*fate)(const char *origin, const char *method, const char *target,
-				   void *arg);
+	enum http_mem_fault_kind (*fate)(const char *origin, const char *method, const char *target,
+					 void *arg);
 	void *fate_arg;
 	/* How far the servers' clocks are ahead, in ms. */
 	int64_t ahead_ms;
@@ -346,7 +346,7 @@ static int check_pin(struct conn *c, struct err *e)
 static int cli_connect(struct conn *c, struct err *e)
 {
 	struct http_mem_net *n = c->net;
-	enum http_mem_fate fate = HTTP_MEM_WELL;
+	enum http_mem_fault_kind fate = HTTP_MEM_WELL;
 
 	c->connected = true;
 	c->origin = map_get(n->origins, c->x->origin);
@@ -639,8 +639,8 @@ void http_mem_clock(struct http_mem_net *n, int64_t ahead_ms)
 }
 
 void http_mem_fault(struct http_mem_net *n,
-		    enum http_mem_fate (*fate)(const char *origin, const char *method,
-					       const char *target, void *arg),
+		    enum http_mem_fault_kind (*fate)(const char *origin, const char *method,
+						     const char *target, void *arg),
 		    void *arg)
 {
 	n->fate = fate;

@@ -35,7 +35,7 @@ void http_mem_hang(struct http_mem_net *n, const char *origin, bool on);
 /* What happens to a request; returned by the fault function that http_mem_fault() sets. The
  * function is called once for each request that reaches a served origin. It must decide with a
  * generator of its own or by counting, so that a scenario can be repeated exactly. */
-enum http_mem_fate {
+enum http_mem_fault_kind {
 	HTTP_MEM_WELL,
 	/* Connection refused; the request has no effect. */
 	HTTP_MEM_REFUSED,
@@ -47,8 +47,8 @@ enum http_mem_fate {
 	HTTP_MEM_TWICE,
 };
 void http_mem_fault(struct http_mem_net *n,
-		    enum http_mem_fate (*fate)(const char *origin, const char *method,
-					       const char *target, void *arg),
+		    enum http_mem_fault_kind (*fate)(const char *origin, const char *method,
+						     const char *target, void *arg),
 		    void *arg);
 
 /* Sets how far the clocks of the servers (Date header) are ahead of the loop's clock, in ms;

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "planner/bound.h"
 #include "planner/plan.h"
-#include "planner/world_look.h"
+#include "planner/world_report.h"
 
 /* maximum number of waiting pods of one tenant that the planner gets at one time */
 #define WINDOW 128

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/simulate/scenario.h"
-#include "planner/world_look.h"
+#include "planner/world_report.h"
 
 #include <stdlib.h>
 

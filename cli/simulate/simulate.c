@@ -105,7 +105,7 @@ static char *read_file(const char *path, size_t *len, struct err *e)
 	(void)fclose(f);
 	*len = b.len;
 	if (good)
-		return buf_give(&b);
+		return buf_steal(&b);
 	buf_done(&b);
 	return NULL;
 }

@@ -98,7 +98,7 @@ char *up_read(const char *path, size_t max, size_t *len, struct err *e)
 	}
 	if (len)
 		*len = b.len;
-	return b.data && b.len ? buf_give(&b) : mem_strdup("");
+	return b.data && b.len ? buf_steal(&b) : mem_strdup("");
 }
 
 struct secret *up_token(struct loop *l, const char *folder, const char *name, struct err *e)

@@ -300,7 +300,7 @@ static void give_up(struct up *u, const struct err *e)
  * failed accepts no writes until the next start, and the log is on the same disk; without this
  * check the program would hang silently.
  */
-static void on_disk_look(void *arg)
+static void on_disk_check(void *arg)
 {
 	struct up *u = arg;
 	struct err e;
@@ -313,7 +313,7 @@ static void on_disk_look(void *arg)
 			return;
 		}
 	}
-	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
+	loop_timer_start(&u->disk_check, DISK_LOOK_MS);
 }
 
 static void say_ready(struct up *u)
@@ -364,8 +364,8 @@ static void on_ready(void *arg)
 	}
 	controller_view_publish(u->controller, address_of(u, UP_PORT_VIEW, address));
 	u->ready = true;
-	loop_timer_init(&u->disk_look, u->group, on_disk_look, u);
-	loop_timer_start(&u->disk_look, DISK_LOOK_MS);
+	loop_timer_init(&u->disk_check, u->group, on_disk_check, u);
+	loop_timer_start(&u->disk_check, DISK_LOOK_MS);
 	say_ready(u);
 }
 
@@ -498,7 +498,7 @@ static void stop(struct up *u)
 	loop_signal_free(u->term);
 	loop_signal_free(u->intr);
 	if (u->ready)
-		loop_timer_stop(&u->disk_look);
+		loop_timer_stop(&u->disk_check);
 	up_apply_free(u->apply);
 	httpd_cert_free(u->agent_l);
 	httpd_cert_free(u->view_l);

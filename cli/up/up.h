@@ -87,7 +87,7 @@ struct up {
 	char *agent_image;
 	struct loop_signal *term, *intr;
 	/* timer of the check that all stores can still write; runs once `ready` is true */
-	struct loop_timer disk_look;
+	struct loop_timer disk_check;
 	int64_t began;
 	bool ready, stopping;
 	int status;

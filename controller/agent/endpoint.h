@@ -161,7 +161,7 @@ struct agent_session_info {
 const struct agent_session_info *agent_session_info(const struct agent_session *s);
 /* Checks whether the agent is alive: ends its open poll for an order. A living agent polls again at
  * once, which updates last_seen. */
-void agent_session_knock(struct agent_session *s);
+void agent_session_check_alive(struct agent_session *s);
 /* Returns why the last caller was refused (e.g. "bad signature"); "" if none was. */
 const char *agent_session_refusal(const struct agent_session *s);
 /* True if a second caller presented the boot secret: with a different key, as another boot while

@@ -334,7 +334,7 @@ const struct agent_session_info *agent_session_info(const struct agent_session *
 	return &s->session;
 }
 
-void agent_session_knock(struct agent_session *s)
+void agent_session_check_alive(struct agent_session *s)
 {
 	agent_session_answer(s, NULL);
 }

@@ -168,7 +168,7 @@ static void consolidatable(struct conditions *cs, struct arena *a,
 		.text = "not evaluated: the pool consolidates only empty Nodes, or the Node is not "
 			"in service"};
 	const bool said =
-		s == MACHINE_SERVING && in->underused && underused_say(in->underused, n, &w);
+		s == MACHINE_SERVING && in->underused && underused_condition(in->underused, n, &w);
 
 	if (said || condition_get(cs, "Consolidatable"))
 		condition(cs, a, in->c, n, "Consolidatable",
@@ -185,7 +185,7 @@ static void drifted(struct conditions *cs, struct arena *a, const struct claim_s
 		.reason = "NotJudged",
 		.text = "not evaluated: the pool does not replace drifted Nodes, or the Node is "
 			"not in service"};
-	const bool said = s == MACHINE_SERVING && in->drift && drift_say(in->drift, n, a, &w);
+	const bool said = s == MACHINE_SERVING && in->drift && drift_condition(in->drift, n, a, &w);
 
 	if (said || (s != MACHINE_DRAINING && condition_get(cs, "Drifted")))
 		condition(cs, a, in->c, n, "Drifted", w.drifted ? CONDITION_TRUE : CONDITION_FALSE,

@@ -20,7 +20,7 @@
 #include "controller/core/lookup.h"
 #include "controller/core/status_writer.h"
 #include "controller/rules/identity.h"
-#include "controller/tenant/debts.h"
+#include "controller/tenant/pending_cleanup.h"
 #include "controller/tenant/tenant.h"
 
 #include <stdlib.h>
@@ -136,8 +136,8 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 	for (size_t i = 0; i < vc->status.debts.n; i++)
 		if (str_eq(vc->status.debts.v[i].node_uid, node->uid))
 			return false; /* The deletion is already pending. */
-	list = debts_without(vc, en->name);
-	while (json_array_size(list) >= DEBTS_MAX)
+	list = pending_cleanup_without(vc, en->name);
+	while (json_array_size(list) >= PENDING_CLEANUP_MAX)
 		json_array_remove(list, 0);
 	json_array_append_new(list,
 			      json_pack("{s:s, s:s, s:s}", "nodeName", en->name, "nodeUID",

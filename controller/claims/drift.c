@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/drift_rings.h"
-#include "controller/claims/stand_ins.h"
+#include "controller/claims/replacements.h"
 #include "controller/claims/world_objects.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
@@ -28,7 +28,7 @@ struct drift {
 	struct context *c;
 	const struct tenants *tenants;
 	struct drift_rings *rings;
-	struct stand_ins *stand_ins;
+	struct replacements *replacements;
 	/* Key: name of a NodeClaim; value: struct verdict */
 	struct map *verdicts;
 };
@@ -283,13 +283,13 @@ static const char *held(struct drift *d, const struct node_claim *n, const struc
 	return drift_rings_closed(d->rings, n, p, v->template_);
 }
 
-static enum drift_way way_of(const struct node_pool *p)
+static enum drift_action action_of(const struct node_pool *p)
 {
 	return p->spec.disruption.drift == DRIFT_WHEN_EMPTY ? DRIFT_QUIETLY : DRIFT_EVICTS;
 }
 
-enum drift_way drift_begins(struct drift *d, const struct node_claim *n, int64_t since,
-			    int64_t *again)
+enum drift_action drift_begins(struct drift *d, const struct node_claim *n, int64_t since,
+			       int64_t *again)
 {
 	const struct node_pool *p = pool_of(d, n);
 	struct verdict *v = verdict_of(d, n, p);
@@ -307,7 +307,7 @@ enum drift_way drift_begins(struct drift *d, const struct node_claim *n, int64_t
 	why = held(d, n, p, v, since, a);
 	set_waits(d, n, v, why);
 	if (!why)
-		return way_of(p);
+		return action_of(p);
 	v->ask_at = now + DRIFT_AGAIN_MS;
 	*again = DRIFT_AGAIN_MS;
 	return DRIFT_STAYS;
@@ -326,8 +326,8 @@ bool drift_awaits(struct drift *d, const struct node_claim *n)
 	const struct tenant *t =
 		tenant_get(d->tenants, str_or(n->spec.virtual_cluster_ref.name, ""));
 	int64_t since;
-	const char *why = d->stand_ins && t && tenant_pods_on(t, n->meta.name, &since)
-				  ? stand_ins_awaited(d->stand_ins, n)
+	const char *why = d->replacements && t && tenant_pods_on(t, n->meta.name, &since)
+				  ? replacements_awaited(d->replacements, n)
 				  : NULL;
 
 	if (why)
@@ -335,7 +335,7 @@ bool drift_awaits(struct drift *d, const struct node_claim *n)
 	return why;
 }
 
-enum drift_way drift_goes_on(struct drift *d, const struct node_claim *n)
+enum drift_action drift_goes_on(struct drift *d, const struct node_claim *n)
 {
 	const struct node_pool *p = pool_of(d, n);
 	const struct verdict *v = verdict_of(d, n, p);
@@ -347,8 +347,8 @@ enum drift_way drift_goes_on(struct drift *d, const struct node_claim *n)
 		return DRIFT_STAYS;
 	/* The pods are not known now, so do not change what is in progress. */
 	if (!t || !tenant_usable(t))
-		return way_of(p);
-	if (way_of(p) == DRIFT_QUIETLY)
+		return action_of(p);
+	if (action_of(p) == DRIFT_QUIETLY)
 		return tenant_pods_on(t, n->meta.name, &since) ? DRIFT_STAYS : DRIFT_QUIETLY;
 	return kept_by(d, n, a) ? DRIFT_STAYS : DRIFT_EVICTS;
 }
@@ -358,7 +358,7 @@ void drift_withdrawn(struct drift *d, const struct node_claim *n)
 	const struct node_pool *p = pool_of(d, n);
 	struct verdict *v = verdict_of(d, n, p);
 
-	if (!v || !v->reason || way_of(p) == DRIFT_QUIETLY)
+	if (!v || !v->reason || action_of(p) == DRIFT_QUIETLY)
 		return;
 	v->barred_ms = !v->barred_ms			   ? DRIFT_BARRED_MS
 		       : 2 * v->barred_ms < BARRED_MOST_MS ? 2 * v->barred_ms
@@ -366,8 +366,8 @@ void drift_withdrawn(struct drift *d, const struct node_claim *n)
 	v->barred_until = loop_now(d->c->loop) + v->barred_ms;
 }
 
-bool drift_say(struct drift *d, const struct node_claim *n, struct arena *a,
-	       struct drift_words *out)
+bool drift_condition(struct drift *d, const struct node_claim *n, struct arena *a,
+		     struct drift_words *out)
 {
 	const struct verdict *v = verdict_of(d, n, pool_of(d, n));
 
@@ -424,11 +424,11 @@ void drift_clear(struct drift *d)
 }
 
 struct drift *drift_new(struct context *c, const struct tenants *tenants,
-			struct stand_ins *stand_ins)
+			struct replacements *replacements)
 {
 	struct drift *d = mem_new(struct drift);
 
-	d->stand_ins = stand_ins;
+	d->replacements = replacements;
 	d->c = c;
 	d->tenants = tenants;
 	d->verdicts = map_new(verdict_free);

@@ -10,8 +10,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/stand_ins.h"
-#include "controller/claims/stop_line.h"
+#include "controller/claims/breaker.h"
+#include "controller/claims/replacements.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 
@@ -43,7 +43,7 @@ struct look {
 	const struct node_claim *asks;
 	const struct node_pool *pool;
 	const char *template_;
-	struct stop_line *line;
+	struct breaker *breaker;
 	size_t proved, leaving, coming;
 	/* Wall ms. served_at: last time at which a claim of the template reached serving; since:
 	 * failures before this time no longer count */
@@ -139,7 +139,7 @@ static bool count_machine(const struct kube_entry *en, void *arg)
 	for (size_t i = 0; i < m->status.failures.n; i++) {
 		const struct machine_failure *f = &m->status.failures.v[i];
 
-		if (!f->claim || !f->reason || stop_line_is_tenants(f->reason) ||
+		if (!f->claim || !f->reason || breaker_is_tenants(f->reason) ||
 		    !str_eq(f->pool, k->pool->meta.name) || !str_eq(f->template_, k->template_) ||
 		    f->time <= k->since || (k->failure && f->time <= k->failure->time))
 			continue;
@@ -167,7 +167,7 @@ static struct ring *ring_of(struct drift_rings *r, const struct node_pool *p, co
 
 static bool close_for(const struct drift_rings *r, struct ring *g, const struct look *k)
 {
-	struct stopped_line why;
+	struct breaker_cause why;
 	const size_t most = k->proved ? k->proved : 1;
 
 	/* mutant: drift-failure-ignored */
@@ -175,7 +175,7 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 		str_format(g->text, sizeof(g->text),
 			   "stopped: a claim of the same template failed on %.63s (%.60s)",
 			   k->failed->meta.name, k->failure->reason);
-	else if (stop_line_stops_pool(k->line, k->pool, &why))
+	else if (breaker_stops_pool(k->breaker, k->pool, &why))
 		str_format(g->text, sizeof(g->text),
 			   "stopped: new claims of the pool are paused (%.60s)",
 			   str_or(why.reason, ""));
@@ -201,9 +201,9 @@ const char *drift_rings_closed(struct drift_rings *r, const struct node_claim *n
 
 	if (now < g->closed_until)
 		return g->text;
-	k.line = stop_line_read(r->c, a);
+	k.breaker = breaker_read(r->c, a);
 	kube_cache_each(r->c->cache[OBJECT_NODE_CLAIM], count_claim, &k);
-	k.since = stop_line_since(k.line, p->meta.name, NULL);
+	k.since = breaker_since(k.breaker, p->meta.name, NULL);
 	if (k.served_at > k.since)
 		k.since = k.served_at;
 	kube_cache_each(r->c->cache[OBJECT_MACHINE], count_machine, &k);

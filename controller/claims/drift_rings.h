@@ -22,8 +22,8 @@
  *
  * A failed claim of the new template stops all replacements. They continue when a claim of the new
  * template reaches serving later, when the template is changed again, or when an operator runs
- * `drover resume` for the pool. A tenant's own failure (stop_line_is_tenants()) does not stop them.
- * A tripped circuit breaker of the pool (stop_line.h) stops them, too.
+ * `drover resume` for the pool. A tenant's own failure (breaker_is_tenants()) does not stop them.
+ * A tripped circuit breaker of the pool (breaker.h) stops them, too.
  *
  * Derived from the caches by the leader; on the loop thread.
  * Tests: tests/unit/controller/claims/test_drift_rings.c, tests/world/test_drift.c
@@ -52,7 +52,7 @@ void drift_rings_free(struct drift_rings *r);
 void drift_rings_forget(struct drift_rings *r, const char *pool);
 /* Returns why claim n of pool p may not be replaced now by a claim of this template; the text is
  * valid until the next call. NULL: it may be replaced. A replacement already created for n itself
- * (stand_ins.h) does not count against n. */
+ * (replacements.h) does not count against n. */
 const char *drift_rings_closed(struct drift_rings *r, const struct node_claim *n,
 			       const struct node_pool *p, const char *template_);
 

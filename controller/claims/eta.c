@@ -14,7 +14,7 @@
 
 #define LONGEST_S (400 * 86400)
 
-const char *const eta_way_names[] = {"serving", "free", NULL};
+const char *const eta_transition_names[] = {"serving", "free", NULL};
 const char *const eta_by_names[] = {"", "p50", "p90", "later", NULL};
 
 struct ring {
@@ -27,11 +27,11 @@ struct class
 {
 	struct ring from[MACHINE_STATES];
 	/* Expected duration that the Provider declares for each transition, ms; 0: not set */
-	int64_t declared[ETA_WAYS];
+	int64_t declared[ETA_TRANSITIONS];
 };
 /* A machine in transition to serving or to free. */
 struct trip {
-	enum eta_way way;
+	enum eta_transition transition;
 	/* Wall ms at which the machine first entered each state; 0: state not entered */
 	int64_t at[MACHINE_STATES];
 	int64_t began;
@@ -85,12 +85,12 @@ static void add(struct ring *r, int64_t s)
 	r->n += r->n < ETA_RECENT;
 }
 
-static bool way_of(enum machine_state s, enum eta_way *way)
+static bool transition_of(enum machine_state s, enum eta_transition *transition)
 {
 	if (s >= MACHINE_CLAIMED && s <= MACHINE_GATING)
-		*way = ETA_SERVING;
+		*transition = ETA_SERVING;
 	else if (s >= MACHINE_DRAINING && s <= MACHINE_QUARANTINED)
-		*way = ETA_FREE;
+		*transition = ETA_FREE;
 	else
 		return false;
 	return true;
@@ -129,28 +129,29 @@ bool eta_from(const struct eta *e, const char *provider, const char *type, enum 
 	      int64_t been_ms, struct eta_span *out)
 {
 	const struct class *c = e && provider && type ? class_of(e, provider, type, false) : NULL;
-	enum eta_way way;
+	enum eta_transition transition;
 
 	*out = (struct eta_span){0};
-	if (!c || !way_of(state, &way))
+	if (!c || !transition_of(state, &transition))
 		return false;
 	if (c->from[state].n >= ETA_ENOUGH)
 		return of_ring(&c->from[state], been_ms, out);
 	/* Declared times do not apply in quarantine: no Provider declares how long a machine stays
 	 * there. */
-	if (!c->declared[way] || c->declared[way] < been_ms || state == MACHINE_QUARANTINED)
+	if (!c->declared[transition] || c->declared[transition] < been_ms ||
+	    state == MACHINE_QUARANTINED)
 		return false;
-	*out = (struct eta_span){c->declared[way], c->declared[way]};
+	*out = (struct eta_span){c->declared[transition], c->declared[transition]};
 	return true;
 }
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-static struct trip *begin(struct eta *e, const struct machine *m, enum eta_way way)
+static struct trip *begin(struct eta *e, const struct machine *m, enum eta_transition transition)
 {
 	struct trip *t = mem_new(struct trip);
 
-	t->way = way;
+	t->transition = transition;
 	t->began = m->status.state_since;
 	map_put(e->trips, str_or(m->meta.name, ""), t);
 	return t;
@@ -166,10 +167,10 @@ static struct eta_end arrive(struct eta *e, const struct trip *t, const struct m
 			add(&c->from[s], (end - t->at[s] + 999) / 1000);
 			c->from[s].seen += c->from[s].seen < INT64_MAX;
 		}
-	return (struct eta_end){t->way, !t->expected.p90	  ? ETA_BY_NONE
-					: took <= t->expected.p50 ? ETA_BY_P50
-					: took <= t->expected.p90 ? ETA_BY_P90
-								  : ETA_LATER};
+	return (struct eta_end){t->transition, !t->expected.p90		 ? ETA_BY_NONE
+					       : took <= t->expected.p50 ? ETA_BY_P50
+					       : took <= t->expected.p90 ? ETA_BY_P90
+									 : ETA_LATER};
 }
 
 static bool leaves_quarantine_by_itself(const struct machine *m)
@@ -179,8 +180,8 @@ static bool leaves_quarantine_by_itself(const struct machine *m)
 
 /* Records that machine m is in state `to` of a transition. live: true if this process saw the
  * machine enter the state; false if the Machine was read for the first time. */
-static void go_on(struct eta *e, const struct machine *m, enum machine_state to, enum eta_way way,
-		  bool live)
+static void go_on(struct eta *e, const struct machine *m, enum machine_state to,
+		  enum eta_transition transition, bool live)
 {
 	struct trip *t = map_get(e->trips, str_or(m->meta.name, ""));
 
@@ -188,8 +189,8 @@ static void go_on(struct eta *e, const struct machine *m, enum machine_state to,
 		map_del(e->trips, str_or(m->meta.name, ""));
 		return;
 	}
-	if (!t || t->way != way || to == MACHINE_QUARANTINED) {
-		t = begin(e, m, way);
+	if (!t || t->transition != transition || to == MACHINE_QUARANTINED) {
+		t = begin(e, m, transition);
 		if (live)
 			(void)eta_from(e, m->spec.provider_ref.name, m->spec.instance_type, to, 0,
 				       &t->expected);
@@ -204,7 +205,7 @@ struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct ma
 	struct eta_end end = {0};
 	enum machine_state from, to;
 	struct trip *t;
-	enum eta_way way;
+	enum eta_transition transition;
 
 	if (!e || !m)
 		return end;
@@ -212,13 +213,13 @@ struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct ma
 	to = machine_state_find(str_or(is ? is->status.state : NULL, ""));
 	if (from == to)
 		return end;
-	if (way_of(to, &way) && is->status.state_since && is->spec.instance_type) {
-		go_on(e, is, to, way, was);
+	if (transition_of(to, &transition) && is->status.state_since && is->spec.instance_type) {
+		go_on(e, is, to, transition, was);
 		return end;
 	}
 	t = map_get(e->trips, str_or(m->meta.name, ""));
-	if (t && ((t->way == ETA_SERVING && to == MACHINE_SERVING) ||
-		  (t->way == ETA_FREE && to == MACHINE_FREE)))
+	if (t && ((t->transition == ETA_SERVING && to == MACHINE_SERVING) ||
+		  (t->transition == ETA_FREE && to == MACHINE_FREE)))
 		end = arrive(e, t, is);
 	map_del(e->trips, str_or(m->meta.name, ""));
 	return end;
@@ -229,10 +230,10 @@ struct eta_end eta_saw(struct eta *e, const struct machine *was, const struct ma
 static void take_over(struct class *c, const struct provider_object_path *row)
 {
 	const enum machine_state s = machine_state_find(str_or(row->from, ""));
-	enum eta_way way;
+	enum eta_transition transition;
 	struct ring *r;
 
-	if (!way_of(s, &way) || row->seen <= c->from[s].seen)
+	if (!transition_of(s, &transition) || row->seen <= c->from[s].seen)
 		return;
 	r = &c->from[s];
 	*r = (struct ring){.seen = row->seen};

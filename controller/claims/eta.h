@@ -27,16 +27,16 @@ struct eta *eta_new(void);
 void eta_free(struct eta *e);
 
 /* Transition of a machine. ETA_SERVING: from claimed to serving. ETA_FREE: from leaving to free. */
-enum eta_way { ETA_SERVING, ETA_FREE, ETA_WAYS };
+enum eta_transition { ETA_SERVING, ETA_FREE, ETA_TRANSITIONS };
 /* How long a transition took in comparison with the estimate made at its beginning: at most its
  * p50, at most its p90, or longer. */
 enum eta_by { ETA_BY_NONE, ETA_BY_P50, ETA_BY_P90, ETA_LATER };
-/* Names of enum eta_way: "serving", "free" */
-extern const char *const eta_way_names[];
+/* Names of enum eta_transition: "serving", "free" */
+extern const char *const eta_transition_names[];
 /* Names of enum eta_by: "", "p50", "p90", "later" */
 extern const char *const eta_by_names[];
 struct eta_end {
-	enum eta_way way;
+	enum eta_transition transition;
 	/* Accuracy of the transition that ended; ETA_BY_NONE: no transition ended, or no estimate
 	 * was made at its beginning */
 	enum eta_by by;

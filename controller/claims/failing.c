@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/stop_line.h"
+#include "controller/claims/breaker.h"
 
 #define FAILURES_ALLOWED 3 /* Failures in a row before new claims are paused */
 #define BACKOFF_MS (10 * 60 * 1000)
@@ -101,9 +101,9 @@ static void count_pool(struct failing *f, const struct node_claim *n, int64_t no
 		   *key = arena_printf(a, "%s|%s", n->spec.node_pool_ref.name, reason);
 	struct failing_row *row = map_get(f->pools, key);
 
-	/* Failures of own machines are judged by the circuit breaker (stop_line.h), so count only
+	/* Failures of own machines are judged by the circuit breaker (breaker.h), so count only
 	 * those of cloud instances. */
-	if (!n->spec.provider_ref || stop_line_is_tenants(reason))
+	if (!n->spec.provider_ref || breaker_is_tenants(reason))
 		return;
 	if (row && now - row->last > WINDOW_MS && now >= row->until)
 		map_del(f->pools, key);

@@ -13,7 +13,7 @@
  *   several tenants in one     after three failures no claim is made in the pool for any tenant,
  *   pool, for one reason:      for the same times, because the pool is at fault. Counts only
  *                              cloud instances, which are deleted with their claims, so that no
- *                              circuit breaker (stop_line.h) sees their failures. Of one tenant
+ *                              circuit breaker (breaker.h) sees their failures. Of one tenant
  *                              at most two failures in a row count. Any claim of the pool that
  *                              becomes ready ends the row.
  *

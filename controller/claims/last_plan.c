@@ -72,11 +72,11 @@ static void copy_holds(struct last_plan_view *v, struct arena *a, const struct p
 
 static void copy_reclaims(struct last_plan_view *v, struct arena *a, const struct plan *plan)
 {
-	v->total_reclaims = plan->ntakes;
-	v->nreclaims = bounded(plan->ntakes, LAST_PLAN_ROWS);
+	v->total_reclaims = plan->nreclaims;
+	v->nreclaims = bounded(plan->nreclaims, LAST_PLAN_ROWS);
 	v->reclaims = arena_calloc(a, v->nreclaims + 1, sizeof(*v->reclaims));
 	for (size_t i = 0; i < v->nreclaims; i++) {
-		const struct plan_take *p = &plan->takes[i];
+		const struct plan_reclaim *p = &plan->reclaims[i];
 
 		v->reclaims[i] = (struct last_plan_reclaim){
 			.claim = copy(a, p->claim),

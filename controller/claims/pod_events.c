@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/eta.h"
-#include "controller/claims/pod_words.h"
+#include "controller/claims/pod_texts.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
 #include "controller/claims/to_come.h"
@@ -318,7 +318,7 @@ static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, 
 
 	if (!name)
 		return 0;
-	text = pod_words_coming(
+	text = pod_texts_coming(
 		to_come_is(r->w->c, claim->provider, claim->machine) ? name : claim->machine,
 		claim->pool, name, r->a);
 	return tell_coming(r, name, text, new_due(r->w, claim));
@@ -348,8 +348,8 @@ static int64_t tell_nothing(const struct reader *r)
 	if (is_expected(r, &span))
 		when = arena_printf(r->a, "expected %s",
 				    eta_between(&span, loop_wall(r->w->c->loop), between));
-	return tell(r, &(struct word){"Warning", pod_words_reason(p), pod_words_news(p, r->a),
-				      pod_words_why(p, r->a), when, NULL, p->place, span});
+	return tell(r, &(struct word){"Warning", pod_texts_reason(p), pod_texts_news(p, r->a),
+				      pod_texts_why(p, r->a), when, NULL, p->place, span});
 }
 
 /* Handles a pod that the plan places on an existing Node. kube-scheduler should bind the pod within
@@ -396,7 +396,7 @@ static int64_t tell_claim(const struct reader *r)
 				   arena_printf(r->a, "claim %s is waiting for its machine", claim),
 				   (struct eta_span){0});
 	return tell_coming(r, claim,
-			   pod_words_coming(m->name, n->spec.node_pool_ref.name, claim, r->a),
+			   pod_texts_coming(m->name, n->spec.node_pool_ref.name, claim, r->a),
 			   claim_due(w, n));
 }
 

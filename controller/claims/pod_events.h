@@ -22,7 +22,7 @@
  * Other changed numbers, and a new estimate for a claim, cause no event; the next event contains
  * them. An unchanged state is repeated after POD_EVENTS_KEEP_MS, before the API server deletes the
  * event, which kube-apiserver does after an hour (--event-ttl).
- * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_stop_line.c,
+ * Tests: tests/unit/controller/claims/test_provisioner.c, tests/world/test_breaker.c,
  * tests/world/test_waiting.c
  */
 #define POD_EVENTS_AGAIN_MS 300000

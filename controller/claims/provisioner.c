@@ -2,7 +2,7 @@
  * provisioner: makes one plan after a burst of changes, in slices, so that the loop is not blocked.
  * Then it creates the plan's claims and reports to its pods, in slices as well. Until all that is
  * done, the planner's world is paused, so that the plan describes one consistent state.
- * claims/world_sync.c maintains the world; claims/stop_line.c and claims/failing.c pause claims.
+ * claims/world_sync.c maintains the world; claims/breaker.c and claims/failing.c pause claims.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +27,10 @@
 #include "controller/claims/refused.h"
 #include "controller/claims/requests.h"
 #include "controller/claims/sending.h"
-#include "controller/claims/stop_line.h"
+#include "controller/claims/breaker.h"
 #include "controller/claims/stops.h"
 #include "controller/claims/to_come.h"
-#include "controller/claims/stand_ins.h"
+#include "controller/claims/replacements.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/waiting.h"
@@ -72,7 +72,7 @@ struct provisioner {
 	struct refused *refused;
 	struct unwanted *unwanted;
 	struct underused *underused;
-	struct stand_ins *stand_ins;
+	struct replacements *replacements;
 	struct reclaims *reclaims;
 	struct permits *permits;
 	struct bursts *bursts;
@@ -124,36 +124,36 @@ void provisioner_kick(struct provisioner *s)
 
 /* --- planning --------------------------------------------------------------------------------- */
 
-static struct stop_line_place place_of(const struct provisioner *s, const struct plan_claim *p)
+static struct breaker_scope place_of(const struct provisioner *s, const struct plan_claim *p)
 {
 	const struct node_pool *pool = CTX_GET(s->c, OBJECT_NODE_POOL, node_pool, p->pool);
 	const struct machine *m = CTX_GET(s->c, OBJECT_MACHINE, machine, p->machine);
 	const struct object_image *image = pool ? claim_image(pool, p->version) : NULL;
 
-	return (struct stop_line_place){.pool = p->pool,
-					.image = image ? image->digest : NULL,
-					.provider = p->provider,
-					.rack = m ? stop_line_rack(s->c, m) : NULL,
-					.tenant = p->tenant};
+	return (struct breaker_scope){.pool = p->pool,
+				      .image = image ? image->digest : NULL,
+				      .provider = p->provider,
+				      .rack = m ? breaker_rack(s->c, m) : NULL,
+				      .tenant = p->tenant};
 }
 
 /* True if the claim may be created now. *trial: set to true if the claim is a trial of the circuit
  * breaker. Needed although the plan considered all stops (stops.h), because the plan does not limit
  * trials to one. */
-static bool is_admitted(const struct provisioner *s, struct stop_line *l,
-			const struct plan_claim *p, bool *trial)
+static bool is_admitted(const struct provisioner *s, struct breaker *l, const struct plan_claim *p,
+			bool *trial)
 {
-	const struct stop_line_place at = place_of(s, p);
-	struct stopped_line why;
+	const struct breaker_scope at = place_of(s, p);
+	struct breaker_cause why;
 
 	*trial = false;
-	if (!stop_line_admits(l, &at, &why) ||
+	if (!breaker_admits(l, &at, &why) ||
 	    failing_holds(s->failing, p->tenant, p->pool, loop_wall(s->c->loop),
-			  stop_line_since(l, p->pool, NULL)))
+			  breaker_since(l, p->pool, NULL)))
 		return false;
 	*trial = why.scope != NULL;
 	if (*trial)
-		stop_line_sent(l, &at);
+		breaker_sent(l, &at);
 	return true;
 }
 
@@ -223,7 +223,7 @@ static void plan_over(struct provisioner *s)
 	s->plan = NULL;
 	arena_free(s->arena);
 	s->arena = NULL;
-	world_sync_release(s->sync);
+	world_sync_resume(s->sync);
 	if (s->again)
 		provisioner_kick(s);
 	s->again = false;
@@ -250,7 +250,7 @@ static void tell_budgets(struct provisioner *s)
 
 static void on_its_way(const struct node_claim *n, void *arg)
 {
-	stop_line_claim(arg, n);
+	breaker_claim(arg, n);
 }
 
 /* Ensures that another plan is made at Unix ms `at`, or earlier; at 0: does nothing. */
@@ -266,7 +266,7 @@ static void create_all(struct provisioner *s)
 {
 	const struct plan *plan = s->plan;
 	struct whole_claim *v = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*v));
-	struct stop_line *l = plan->nclaims ? stop_line_read(s->c, s->arena) : NULL;
+	struct breaker *l = plan->nclaims ? breaker_read(s->c, s->arena) : NULL;
 
 	if (l)
 		sending_each(s->sending, on_its_way, l);
@@ -316,20 +316,20 @@ static void on_ready(struct provisioner *s)
 	tell_budgets(s);
 }
 
-/* Creates a replacement claim (stand_ins.h), if this plan creates no other claim and no pod
+/* Creates a replacement claim (replacements.h), if this plan creates no other claim and no pod
  * waits. */
-static void stand_in(struct provisioner *s)
+static void plan_replacements(struct provisioner *s)
 {
 	struct plan_claim p;
-	struct stop_line *l;
+	struct breaker *l;
 	bool trial;
 	const struct node_claim *of =
-		stand_ins_plan(s->stand_ins, s->plan, world_sync_world(s->sync),
-			       underused_others_wait(s->underused, NULL), s->arena, &p);
+		replacements_plan(s->replacements, s->plan, world_sync_world(s->sync),
+				  underused_others_wait(s->underused, NULL), s->arena, &p);
 
 	if (!of)
 		return;
-	l = stop_line_read(s->c, s->arena);
+	l = breaker_read(s->c, s->arena);
 	sending_each(s->sending, on_its_way, l);
 	if (is_admitted(s, l, &p, &trial) && still_wanted(s, &p))
 		(void)create(s, &p, of->meta.name);
@@ -361,7 +361,7 @@ static void on_slice(void *arg)
 		return;
 	}
 	waiting_end(s->waiting);
-	stand_in(s);
+	plan_replacements(s);
 	/* Make a plan in time to report to the waiting pods again, even if nothing changes. */
 	if (s->plan->npods && (!s->first || s->first > POD_EVENTS_AGAIN_MS))
 		s->first = POD_EVENTS_AGAIN_MS;
@@ -382,7 +382,7 @@ static void on_plan(void *arg)
 	struct provisioner *s = arg;
 	struct context *c = s->c;
 	int64_t left = batch_left(&s->batch, loop_now(c->loop));
-	struct stop_line *line;
+	struct breaker *breaker;
 
 	if (s->run) {
 		s->again = true;
@@ -399,11 +399,11 @@ static void on_plan(void *arg)
 	batch_planned(&s->batch);
 	permits_begin(s->permits);
 	gang_holds_before(s->gang_holds, world_sync_world(s->sync), loop_wall(c->loop));
-	world_sync_hold(s->sync);
+	world_sync_pause(s->sync);
 	s->arena = arena_new();
-	line = stop_line_read(c, s->arena);
-	sending_each(s->sending, on_its_way, line);
-	s->stops_end = stops_put(&s->stops, line, world_sync_world(s->sync));
+	breaker = breaker_read(c, s->arena);
+	sending_each(s->sending, on_its_way, breaker);
+	s->stops_end = stops_put(&s->stops, breaker, world_sync_world(s->sync));
 	s->began = loop_now(c->loop);
 	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
 	loop_timer_start(&s->slice, 0);
@@ -429,9 +429,9 @@ struct underused *provisioner_underused(struct provisioner *s)
 	return s->underused;
 }
 
-struct stand_ins *provisioner_stand_ins(struct provisioner *s)
+struct replacements *provisioner_replacements(struct provisioner *s)
 {
-	return s->stand_ins;
+	return s->replacements;
 }
 
 struct reclaims *provisioner_reclaims(struct provisioner *s)
@@ -523,7 +523,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);
-	s->stand_ins = stand_ins_new(c, on_later, s);
+	s->replacements = replacements_new(c, on_later, s);
 	s->sending = spec.sending = sending_new(c, on_sent, s);
 	s->last_plan = last_plan_new();
 	s->waiting = waiting_new(c, on_published, s);
@@ -565,7 +565,7 @@ void provisioner_free(struct provisioner *s)
 	unwanted_free(s->unwanted);
 	underused_free(s->underused);
 	reclaims_free(s->reclaims);
-	stand_ins_free(s->stand_ins);
+	replacements_free(s->replacements);
 	bursts_free(s->bursts);
 	pod_events_free(s->pod_events);
 	waiting_free(s->waiting);

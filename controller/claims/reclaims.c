@@ -60,7 +60,7 @@ static void tell_tenant(const struct reclaims *r, const char *name, const char *
 
 /* Sends the events for the reclaimed machine k. The tenant that loses the machine does not learn
  * the other tenant's name. */
-static void tell(const struct reclaims *r, const struct plan_take *k)
+static void tell(const struct reclaims *r, const struct plan_reclaim *k)
 {
 	const char *because = k->borrowed ? "it exceeds the tenant's quota, and a tenant of the "
 					    "cohort that is within its own quota waits"
@@ -85,13 +85,13 @@ static void tell(const struct reclaims *r, const struct plan_take *k)
 
 /* --- proposals of a plan ---------------------------------------------------------------------- */
 
-static bool is_of_one(const struct plan_take *a, const struct plan_take *b)
+static bool is_of_one(const struct plan_reclaim *a, const struct plan_reclaim *b)
 {
 	return str_eq(a->to, b->to) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
 }
 
 /* True if the claims of all n proposals exist and all are within the budgets of their pools. */
-static bool are_allowed(const struct reclaims *r, const struct plan_take *v, size_t n)
+static bool are_allowed(const struct reclaims *r, const struct plan_reclaim *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct node_claim *c =
@@ -107,7 +107,7 @@ static bool are_allowed(const struct reclaims *r, const struct plan_take *v, siz
 	return true;
 }
 
-static void want(struct reclaims *r, struct map *was, const struct plan_take *k)
+static void want(struct reclaims *r, struct map *was, const struct plan_reclaim *k)
 {
 	const struct node_claim *n = CTX_GET(r->c, OBJECT_NODE_CLAIM, node_claim, k->claim);
 	const bool is_new = !str_eq(map_get(was, k->claim), n->meta.uid);
@@ -124,13 +124,13 @@ void reclaims_plan(struct reclaims *r, const struct plan *p)
 	OWN(map) was = r->wanted;
 
 	r->wanted = map_new(free);
-	for (size_t from = 0, to; from < p->ntakes; from = to) {
-		for (to = from + 1; to < p->ntakes && is_of_one(&p->takes[to], &p->takes[from]);
-		     to++)
+	for (size_t from = 0, to; from < p->nreclaims; from = to) {
+		for (to = from + 1;
+		     to < p->nreclaims && is_of_one(&p->reclaims[to], &p->reclaims[from]); to++)
 			;
-		if (are_allowed(r, p->takes + from, to - from))
+		if (are_allowed(r, p->reclaims + from, to - from))
 			for (size_t i = from; i < to; i++)
-				want(r, was, &p->takes[i]);
+				want(r, was, &p->reclaims[i]);
 	}
 }
 

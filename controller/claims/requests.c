@@ -57,7 +57,7 @@ static void keep(const struct tenants *ts, const struct plan_pod *p)
 	 * its claim. */
 	if (t && (p->outcome == PLAN_ON_CLAIM ||
 		  (p->outcome == PLAN_ON_NODE && request_of_pod(p->name, NULL, NULL))))
-		provisioning_requests_keep(t->requests, p->target);
+		provisioning_requests_reserve(t->requests, p->target);
 }
 
 static void keep_nodes(const struct tenants *ts, const struct plan *p)
@@ -65,11 +65,11 @@ static void keep_nodes(const struct tenants *ts, const struct plan *p)
 	struct map_iter it;
 
 	map_for_each (it, ts->map)
-		provisioning_requests_keep_begin(((struct tenant *)it.value)->requests);
+		provisioning_requests_reserve_begin(((struct tenant *)it.value)->requests);
 	for (size_t i = 0; i < p->npods; i++)
 		keep(ts, &p->pods[i]);
 	map_for_each (it, ts->map)
-		provisioning_requests_keep_end(((struct tenant *)it.value)->requests);
+		provisioning_requests_reserve_end(((struct tenant *)it.value)->requests);
 }
 
 bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena *a)

@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/breaker.h"
 #include "controller/claims/failing.h"
-#include "controller/claims/stop_line.h"
 #include "controller/claims/usable.h"
 #include "controller/hardware/fleet.h"
 #include "controller/rules/claim.h"
@@ -21,7 +21,7 @@ struct stop_list {
 	struct arena *a;
 	struct world_stop *v;
 	size_t n, cap;
-	struct stop_line *line;
+	struct breaker *breaker;
 	int64_t now, due;
 };
 
@@ -43,7 +43,7 @@ static const char *when(struct stop_list *l, const char *what, int64_t at)
 
 /* --- circuit breaker -------------------------------------------------------------------------- */
 
-static const char *text_of(struct stop_list *l, const struct stopped_line *s)
+static const char *text_of(struct stop_list *l, const struct breaker_cause *s)
 {
 	return arena_printf(l->a, "new claims for %s %s are paused after %s on %lld machine%s%s",
 			    s->scope, s->name, s->reason, (long long)s->machines,
@@ -54,7 +54,7 @@ static const char *text_of(struct stop_list *l, const struct stopped_line *s)
 
 /* Adds stops for an image. An image has no object of its own, so each version of the pool that uses
  * the image is stopped. */
-static void add_image(struct stop_list *l, struct world_stop *s, const struct stop_line_held *h)
+static void add_image(struct stop_list *l, struct world_stop *s, const struct breaker_paused *h)
 {
 	const struct node_pool *p = CTX_GET(l->from->c, OBJECT_NODE_POOL, node_pool, h->at.pool);
 
@@ -70,11 +70,11 @@ static void add_image(struct stop_list *l, struct world_stop *s, const struct st
 
 static void add_lines(struct stop_list *l)
 {
-	struct stop_line_held *v;
-	const size_t n = stop_line_list(l->line, &v);
+	struct breaker_paused *v;
+	const size_t n = breaker_list(l->breaker, &v);
 
 	for (size_t i = 0; i < n; i++) {
-		struct world_stop s = {.why = WORLD_STOP_LINE,
+		struct world_stop s = {.why = WORLD_STOP_BREAKER,
 				       .tenant = v[i].tenant,
 				       .others = v[i].others,
 				       .pool = v[i].at.pool,
@@ -97,7 +97,7 @@ static void add_failing(const char *tenant, const char *pool, const struct faili
 	struct stop_list *l = arg;
 	struct world_stop s = {.why = WORLD_STOP_BACK_OFF};
 
-	if (!failing_row_holds(row, l->now, stop_line_since(l->line, pool, NULL)))
+	if (!failing_row_holds(row, l->now, breaker_since(l->breaker, pool, NULL)))
 		return;
 	s.tenant = arena_strdup(l->a, tenant);
 	s.pool = arena_strdup(l->a, pool);
@@ -143,10 +143,11 @@ static bool add_provider(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-int64_t stops_put(const struct stops_from *from, struct stop_line *line, struct world *w)
+int64_t stops_put(const struct stops_from *from, struct breaker *breaker, struct world *w)
 {
 	OWN(arena) a = arena_new();
-	struct stop_list l = {.from = from, .a = a, .line = line, .now = loop_wall(from->c->loop)};
+	struct stop_list l = {
+		.from = from, .a = a, .breaker = breaker, .now = loop_wall(from->c->loop)};
 
 	add_lines(&l);
 	failing_each(from->failing, add_failing, &l);

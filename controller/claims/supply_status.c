@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/bill.h"
+#include "controller/claims/breaker.h"
 #include "controller/claims/eta.h"
-#include "controller/claims/stop_line.h"
 #include "controller/claims/usable.h"
 #include "controller/claims/used.h"
 #include "controller/claims/waiting.h"
@@ -63,7 +63,7 @@ struct supply_status {
 	bool again;
 	/* Arena of this loop turn */
 	struct arena *turn;
-	struct stop_line *line;
+	struct breaker *breaker;
 	/* Writes in flight, and versions whose write was refused. Key: "Kind/name"; value: struct
 	 * entry */
 	struct map *entries;
@@ -103,11 +103,11 @@ static void say(const struct context *c, struct conditions *cs, struct arena *a,
 }
 
 static void say_line(const struct context *c, struct conditions *cs, struct arena *a,
-		     int64_t generation, bool stopped, const struct stopped_line *why)
+		     int64_t generation, bool stopped, const struct breaker_cause *why)
 {
 	char t[STR_TIME_SIZE];
 
-	say(c, cs, a, generation, STOP_LINE_CONDITION, stopped, stopped ? why->reason : "Open",
+	say(c, cs, a, generation, BREAKER_CONDITION, stopped, stopped ? why->reason : "Open",
 	    !stopped ? ""
 	    : why->next
 		    ? arena_printf(a,
@@ -169,11 +169,11 @@ static bool count_machine(const struct kube_entry *en, void *arg)
 
 /* Returns the snapshot of the circuit breakers. It is read once per loop turn, because that scans
  * all machines. */
-static struct stop_line *line_now(struct supply_status *s)
+static struct breaker *line_now(struct supply_status *s)
 {
-	if (!s->line)
-		s->line = stop_line_read(s->c, s->turn);
-	return s->line;
+	if (!s->breaker)
+		s->breaker = breaker_read(s->c, s->turn);
+	return s->breaker;
 }
 
 /* Sets condition Offering: True if the cloud has all instance types now. Otherwise the message
@@ -208,7 +208,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	bool none = p->spec.network.type == FABRIC_NONE;
 	char trouble[256], about[256];
 	bool troubled = driver_trouble(s->drivers, p->meta.name, trouble, sizeof(trouble));
-	struct stopped_line stop = {0};
+	struct breaker_cause stop = {0};
 
 	*out = p->status;
 	out->observed_generation = generation;
@@ -237,8 +237,8 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
 	if (provider_is_elastic(p))
 		say_offers(s, p, a, out);
-	say_line(c, &out->conditions, a, generation,
-		 stop_line_stops_provider(line_now(s), p, &stop), &stop);
+	say_line(c, &out->conditions, a, generation, breaker_stops_provider(line_now(s), p, &stop),
+		 &stop);
 }
 
 /* --- pools ------------------------------------------------------------------------------------ */
@@ -293,7 +293,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	const struct sum *sum = sum_of(s, s->by_pool, p->meta.name);
 	const char *reason = NULL, *message = "", *why, *text;
 	int64_t generation = p->meta.generation;
-	struct stopped_line stop = {0};
+	struct breaker_cause stop = {0};
 	size_t usable = 0;
 	bool ready;
 
@@ -324,7 +324,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	    : reason			 ? reason
 					 : "NoProviders",
 	    usable ? "" : message);
-	say_line(c, &out->conditions, a, generation, stop_line_stops_pool(line_now(s), p, &stop),
+	say_line(c, &out->conditions, a, generation, breaker_stops_pool(line_now(s), p, &stop),
 		 &stop);
 	say_warm(s, &out->conditions, a, p);
 }
@@ -414,8 +414,8 @@ static bool pass_provider(const struct kube_entry *e, void *arg)
 }
 
 /* Writes the status of one VirtualCluster. Skips a VirtualCluster that has machines but not yet its
- * finalizer, which tenant/debts.c adds with the first claim. If finalizer and status were written
- * from the same resourceVersion, the second write would be refused. */
+ * finalizer, which tenant/pending_cleanup.c adds with the first claim. If finalizer and status were
+ * written from the same resourceVersion, the second write would be refused. */
 static bool pass_tenant(const struct kube_entry *e, void *arg)
 {
 	struct supply_status *s = arg;
@@ -492,7 +492,7 @@ static void pass(void *arg)
 	if (!s->arena)
 		pass_begins(s);
 	s->turn = turn;
-	s->line = NULL;
+	s->breaker = NULL;
 	if (!sweep_go_on(&s->sweep, steps[s->step].each_turn, steps[s->step].look, s)) {
 		if (++s->step == STEPS) {
 			pass_over(s);

@@ -110,8 +110,8 @@ void underused_withdrawn(struct underused *u, const struct node_claim *n)
 	s->since = 0;
 }
 
-bool underused_say(const struct underused *u, const struct node_claim *n,
-		   struct underused_words *out)
+bool underused_condition(const struct underused *u, const struct node_claim *n,
+			 struct underused_words *out)
 {
 	static const char *const reasons[] = {
 		[CONSOLIDATE_GIVE] = LEAVE_UNDERUSED, [CONSOLIDATE_EMPTY] = LEAVE_EMPTY,

@@ -57,13 +57,14 @@ bool underused_others_wait(const struct underused *u, const char *tenant);
 bool underused_needs(const struct underused *u, const char *tenant);
 void underused_withdrawn(struct underused *u, const struct node_claim *n);
 
-/* Content of condition Consolidatable by the last sweep, written by underused_say(). goes: true if
- * the Node may be released. underused_say() returns false if claim n was not evaluated. */
+/* Content of condition Consolidatable by the last sweep, written by underused_condition(). goes:
+ * true if the Node may be released. underused_condition() returns false if claim n was not
+ * evaluated. */
 struct underused_words {
 	bool goes;
 	const char *reason, *text;
 };
-bool underused_say(const struct underused *u, const struct node_claim *n,
-		   struct underused_words *out);
+bool underused_condition(const struct underused *u, const struct node_claim *n,
+			 struct underused_words *out);
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/stop_line.h"
+#include "controller/claims/breaker.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/claim_index.h"
 #include "controller/rules/machine.h"
@@ -180,7 +180,7 @@ static void consider(struct choosing *ch, const char *machine)
 		return;
 	if (!c->on && !may_be_warmed(ch->w, m))
 		return;
-	rack = stop_line_rack(ch->w->c, m);
+	rack = breaker_rack(ch->w->c, m);
 	if (rack) {
 		c->rack = map_get(ch->racks, rack);
 		if (!c->rack) {
@@ -311,7 +311,7 @@ static bool kick_if_other(const struct kube_entry *en, void *arg)
 	const struct object_ref *is = m->status.warm_for;
 	struct warm_pool *w = arg;
 	struct object_ref want;
-	bool on = warm_pool_wish(w, m->meta.name, &want) == WARM_POOL_ON;
+	bool on = warm_pool_desired(w, m->meta.name, &want) == WARM_POOL_ON;
 
 	/* Skip a machine that a claim names: it is about to be claimed, or was claimed until now,
 	 * so this pass decides nothing about it. */
@@ -344,7 +344,7 @@ static void pass(void *arg)
 		loop_timer_start(&w->again, AGAIN_MS);
 		return;
 	}
-	if (world_sync_held(w->sync)) {
+	if (world_sync_is_paused(w->sync)) {
 		loop_timer_start(&w->timer, HELD_MS);
 		return;
 	}
@@ -388,8 +388,8 @@ static void on_again(void *arg)
 
 /* --- queries ---------------------------------------------------------------------------------- */
 
-enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
-				   struct object_ref *pool)
+enum warm_pool_desired warm_pool_desired(const struct warm_pool *w, const char *machine,
+					 struct object_ref *pool)
 {
 	const struct wish *x;
 

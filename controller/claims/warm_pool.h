@@ -27,13 +27,13 @@ void warm_pool_free(struct warm_pool *w);
 /* Schedules a pass over the pools. Call after a change. Does nothing if w is NULL. */
 void warm_pool_kick(struct warm_pool *w);
 
-enum warm_pool_wish { WARM_POOL_UNKNOWN, WARM_POOL_OFF, WARM_POOL_ON };
+enum warm_pool_desired { WARM_POOL_UNKNOWN, WARM_POOL_OFF, WARM_POOL_ON };
 /* Returns the desired state of this free machine. WARM_POOL_ON: it should be warm, and *pool names
  * its pool, valid until the next loop turn. WARM_POOL_OFF: it should not be warm.
  * WARM_POOL_UNKNOWN: leave the machine as it is, because no pass of this process as leader has seen
  * it free yet. */
-enum warm_pool_wish warm_pool_wish(const struct warm_pool *w, const char *machine,
-				   struct object_ref *pool);
+enum warm_pool_desired warm_pool_desired(const struct warm_pool *w, const char *machine,
+					 struct object_ref *pool);
 
 /* True if the pool asks for warm machines (spec.warm). */
 bool warm_pool_asked(const struct node_pool *p);

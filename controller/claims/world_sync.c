@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/avoided.h"
+#include "controller/claims/breaker.h"
 #include "controller/claims/burst_input.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
@@ -17,7 +18,6 @@
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/sending.h"
-#include "controller/claims/stop_line.h"
 #include "controller/claims/to_come.h"
 #include "controller/claims/used.h"
 #include "controller/claims/world_objects.h"
@@ -166,7 +166,7 @@ static bool put_machine(struct world_sync *s, const char *name, const struct mac
 			: NULL,
 		a);
 	w.name = name;
-	w.domain = stop_line_rack(s->c, m);
+	w.domain = breaker_rack(s->c, m);
 	if (!w.offered && free_again(s->c, s->spec.tenants, s->spec.eta, m, &again)) {
 		w.free_p50_ms = again.p50;
 		w.free_p90_ms = again.p90;
@@ -470,7 +470,7 @@ static bool put_used(const struct kube_entry *e, void *arg)
 	return true;
 }
 
-void world_sync_hold(struct world_sync *s)
+void world_sync_pause(struct world_sync *s)
 {
 	const int64_t now = loop_now(s->c->loop);
 
@@ -481,7 +481,7 @@ void world_sync_hold(struct world_sync *s)
 	s->held = true;
 }
 
-bool world_sync_held(const struct world_sync *s)
+bool world_sync_is_paused(const struct world_sync *s)
 {
 	return s->held;
 }
@@ -514,7 +514,7 @@ static bool catch_up(struct world_sync *s, const char *late)
 					 CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
 		(void)put_claim(s, name, sent);
 		return false;
-	case LATE_RESET: /* world_sync_release() has already deleted the tenant; add it again. */
+	case LATE_RESET: /* world_sync_resume() has already deleted the tenant; add it again. */
 	case LATE_TENANT:
 		return put_tenant(s, name);
 	case LATE_POD:
@@ -531,7 +531,7 @@ static bool catch_up(struct world_sync *s, const char *late)
 	return false;
 }
 
-void world_sync_release(struct world_sync *s)
+void world_sync_resume(struct world_sync *s)
 {
 	struct map_iter it;
 	bool changed = false;

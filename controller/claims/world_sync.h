@@ -10,9 +10,9 @@
  * outcome of a plan, changed() is called, which must only set a flag and defer. Most changes, such
  * as a heartbeat or a status, make no difference to a plan. On the loop thread.
  *
- * While a plan is made in slices, the world is paused (world_sync_hold()): it does not change.
+ * While a plan is made in slices, the world is paused (world_sync_pause()): it does not change.
  * Changes are recorded meanwhile, and read from the caches when the pause ends
- * (world_sync_release()), so that many changes of one object cost one update.
+ * (world_sync_resume()), so that many changes of one object cost one update.
  * Tests: tests/unit/controller/claims/test_provisioner.c,
  * tests/unit/controller/claims/test_world_sync.c
  */
@@ -52,12 +52,12 @@ void world_sync_free(struct world_sync *s);
  * in it. */
 struct world *world_sync_world(struct world_sync *s);
 
-void world_sync_hold(struct world_sync *s);
+void world_sync_pause(struct world_sync *s);
 /* Ends the pause of the planner's world and applies the recorded changes. Does nothing if the world
  * is not paused. */
-void world_sync_release(struct world_sync *s);
+void world_sync_resume(struct world_sync *s);
 /* True while the planner's world is paused for a plan. plan_stock() must not be called then. */
-bool world_sync_held(const struct world_sync *s);
+bool world_sync_is_paused(const struct world_sync *s);
 
 /* world_sync_pool(), world_sync_provider(), world_sync_machine() and world_sync_claim() report a
  * changed object. NULL object: it was deleted. */

@@ -28,7 +28,7 @@ struct host_clock;
 struct keys;
 struct reserved;
 struct secrets;
-struct ways;
+struct api_paths;
 
 #define CONTEXT_LEVELS 8
 struct context_options {
@@ -117,7 +117,7 @@ struct context {
 	 * ctx_may_act() compares the clocks even without it. */
 	struct host_clock *host_clock;
 	struct reserved *reserved;
-	struct ways *ways;
+	struct api_paths *api_paths;
 	struct secrets *secrets;
 	struct keys *keys;
 	void (*on_notice)(enum notice what, const char *name, void *arg);

@@ -14,7 +14,7 @@
 struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
-		*leaves, *wipes, *revoked, *turns, *ways, *requests, *looks, *pod_waits,
+		*leaves, *wipes, *revoked, *turns, *transitions, *requests, *looks, *pod_waits,
 		*first_pods;
 	/* name of a Machine that is leaving its tenant -> struct began */
 	struct map *since;
@@ -113,10 +113,10 @@ void counters_wipe_revoked(struct counters *f)
 		metric_add(f->revoked, NULL, 1);
 }
 
-void counters_way(struct counters *f, const char *way, const char *by)
+void counters_transition(struct counters *f, const char *transition, const char *by)
 {
 	if (f && f->c->leading)
-		metric_add(f->ways, LABELS(way, by), 1);
+		metric_add(f->transitions, LABELS(transition, by), 1);
 }
 
 void counters_request(struct counters *f, const char *client, const char *method, int status)
@@ -129,7 +129,7 @@ void counters_request(struct counters *f, const char *client, const char *method
 	metric_add(f->requests, LABELS(client, method, status ? code : "<error>"), 1);
 }
 
-void counters_look(struct counters *f, const char *provider, bool answered)
+void counters_observation(struct counters *f, const char *provider, bool answered)
 {
 	if (f)
 		metric_add(f->looks, LABELS(provider, answered ? "answered" : "failed"), 1);
@@ -188,7 +188,7 @@ struct counters *counters_new(struct context *c)
 		m, "drover_wipes_revoked_total",
 		"Wipe records that were revoked because a drive was found with data or canaries.",
 		NULL);
-	f->ways = metrics_counter(
+	f->transitions = metrics_counter(
 		m, "drover_eta_ways_total",
 		"Completed machine transitions, by the expected time within which they ended.",
 		LABELS("way", "by"));

@@ -203,7 +203,7 @@ static bool evidence_known(struct keys *k, const char **why)
 	       take_evidence(k, why);
 }
 
-bool keys_hang_on(const char *secret)
+bool keys_is_secret(const char *secret)
 {
 	return str_eq(secret, KEYS_BOOT) || str_eq(secret, KEYS_EVIDENCE) ||
 	       str_eq(secret, KEYS_AGENT_CA) || str_eq(secret, METRICS);

@@ -29,7 +29,7 @@ DEFINE_OWN(keys)
 
 /* True if `secret` is the name of a Secret of this module: drover-boot-key, drover-evidence-key,
  * drover-agent-ca or drover-metrics-token. */
-bool keys_hang_on(const char *secret);
+bool keys_is_secret(const char *secret);
 
 /* Requests the Secrets that are not loaded yet. Returns true once the boot key and the CA are
  * loaded and it is known whether the evidence key exists. *why (`why` may be NULL): name of the

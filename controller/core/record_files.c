@@ -68,7 +68,7 @@ static char *read_at(int folder, const char *name, struct err *e)
 		return NULL;
 	}
 	close(fd);
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 static int write_all(int fd, const char *text, const char *name, struct err *e)

@@ -232,8 +232,8 @@ void secrets_ensure(struct secrets *s, const char *name, const char *const *keys
 	json_decref(o);
 }
 
-int secrets_may_go(struct secrets *s, const char *field, const char *name, const char *endpoint,
-		   struct err *e)
+int secrets_check_endpoint(struct secrets *s, const char *field, const char *name,
+			   const char *endpoint, struct err *e)
 {
 	const struct secret *there = secrets_value(s, NULL, name, "endpoint");
 

@@ -52,7 +52,7 @@ void secrets_ensure(struct secrets *s, const char *name, const char *const *keys
  * Returns 0 if the Secret's key `endpoint` contains the same text, so that a user who may only
  * write Providers cannot send the login elsewhere. Otherwise returns -1 and *e says what does not
  * match. field: the Provider's field that names the Secret, for the error text. */
-int secrets_may_go(struct secrets *s, const char *field, const char *name, const char *endpoint,
-		   struct err *e);
+int secrets_check_endpoint(struct secrets *s, const char *field, const char *name,
+			   const char *endpoint, struct err *e);
 
 #endif

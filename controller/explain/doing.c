@@ -66,7 +66,7 @@ const char *explain_state(enum machine_state s)
 	return doing[s];
 }
 
-void explain_doing(json_t *answer, const struct machine *m)
+void explain_activity(json_t *answer, const struct machine *m)
 {
 	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
 	OWN(arena) a = arena_new();

@@ -88,7 +88,7 @@ static void operation(json_t *o, const struct machine *m)
 }
 
 /* True if the list of remedies `helps` already contains `drover approve NAME --wipe`. */
-static bool wipe_is_told(const json_t *o, const char *name)
+static bool has_wipe_remedy(const json_t *o, const char *name)
 {
 	OWN(arena) a = arena_new();
 	const char *wanted = arena_printf(a, "drover approve %s --wipe", name);
@@ -113,7 +113,8 @@ static void quarantine(json_t *o, const struct machine *m)
 	answer_put(o, "waitingFor", due ? "the device" : "an operator");
 	answer_time(o, "nextTry", due);
 	answer_help_with(o, q->reason, m->meta.name);
-	if (!str_eq(q->reason, "QuarantinedByOperator") && (due || !wipe_is_told(o, m->meta.name)))
+	if (!str_eq(q->reason, "QuarantinedByOperator") &&
+	    (due || !has_wipe_remedy(o, m->meta.name)))
 		answer_help(o,
 			    due ? "to try again now: drover retry %s"
 				: "if its data is not needed: drover approve %s --wipe",
@@ -263,7 +264,7 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	leave(o, m, d);
 	hold(o, m);
 	operation(o, m);
-	explain_doing(o, m);
+	explain_activity(o, m);
 	answer_conditions(o, &m->status.conditions);
 	quarantine(o, m);
 	if (op)

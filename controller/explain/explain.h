@@ -30,8 +30,8 @@ json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char
  * list the pod, it is any claim that was made for the pod and has neither ended nor failed. uid:
  * UID of the pod; NULL: unknown. node: Node to which the pod is bound; NULL: not bound. Call after
  * explain_pod_now(). */
-bool explain_pod_has(const json_t *answer, const struct node_claim *n, const char *uid,
-		     const char *node);
+bool explain_is_claim_of_pod(const json_t *answer, const struct node_claim *n, const char *uid,
+			     const char *node);
 /* Adds claim n to the answer for a pod. m: Machine of the claim; NULL: none, or not readable. now:
  * wall ms. */
 void explain_pod_claim(json_t *answer, const struct node_claim *n, const struct machine *m,
@@ -43,7 +43,7 @@ void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const stru
 const char *explain_state(enum machine_state s);
 /* Adds to the answer for machine m what its state means. In state leaving, also adds until when
  * drover waits for the tenant, unless the answer already has waitingFor. */
-void explain_doing(json_t *answer, const struct machine *m);
+void explain_activity(json_t *answer, const struct machine *m);
 /* Adds to the answer for machine m that m has been in its state for longer than usual, and, if
  * nothing has failed, what the operator can check. now: wall ms. */
 void explain_slow(json_t *answer, const struct machine *m, int64_t now);

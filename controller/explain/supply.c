@@ -12,7 +12,7 @@
 static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
 		     const struct conditions *cs, bool paused)
 {
-	const struct condition *line = condition_get(cs, STOP_LINE_CONDITION),
+	const struct condition *line = condition_get(cs, BREAKER_CONDITION),
 			       *ready = condition_get(cs, "Ready");
 	bool stopped = line && line->status == CONDITION_TRUE;
 	OWN(arena) a = arena_new();

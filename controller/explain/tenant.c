@@ -228,8 +228,8 @@ void explain_pod_event(json_t *answer, const json_t *event)
 	json_object_set_new(answer, key, told);
 }
 
-bool explain_pod_has(const json_t *answer, const struct node_claim *n, const char *uid,
-		     const char *node)
+bool explain_is_claim_of_pod(const json_t *answer, const struct node_claim *n, const char *uid,
+			     const char *node)
 {
 	const char *seat = json_str_at(answer, "now", "claim");
 

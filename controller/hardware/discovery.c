@@ -23,7 +23,7 @@
 #define UP_MS (10 * 60 * 1000)
 
 /* State of one Provider with a manager. */
-struct place {
+struct provider_record {
 	struct discovery *d;
 	/* name: name of the Provider. written: status.bcm as last written, as JSON text; NULL: the
 	 * next inventory writes status.bcm */
@@ -35,16 +35,16 @@ struct place {
 struct discovery {
 	struct context *c;
 	const struct drivers *drivers;
-	/* name of the Provider -> struct place */
+	/* name of the Provider -> struct provider_record */
 	struct map *places;
 	/* names of the Machines whose HeadNodeReached event was sent */
 	struct map *reached;
 	struct loop_timer timer;
 };
 
-static void place_free(void *place)
+static void provider_record_free(void *record)
 {
-	struct place *p = place;
+	struct provider_record *p = record;
 
 	writer_stop(&p->write);
 	free(p->name);
@@ -167,7 +167,7 @@ static json_t *names(const char *const *v, size_t n)
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
-	struct place *p = arg;
+	struct provider_record *p = arg;
 
 	(void)o;
 	if (!e)
@@ -178,7 +178,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 /* Writes `found` to status.bcm if it differs from what was written last. Takes ownership of
  * found. */
-static void write_found(struct place *p, const struct provider_object *po, json_t *found)
+static void write_found(struct provider_record *p, const struct provider_object *po, json_t *found)
 {
 	char *text = json_text_sorted(found);
 
@@ -193,7 +193,7 @@ static void write_found(struct place *p, const struct provider_object *po, json_
 		      on_written);
 }
 
-static void take(struct place *p, const struct provider_object *po,
+static void take(struct provider_record *p, const struct provider_object *po,
 		 const struct provider_inventory *i)
 {
 	struct discovery *d = p->d;
@@ -233,7 +233,7 @@ static void take(struct place *p, const struct provider_object *po,
 
 static void on_found(const struct provider_inventory *i, const struct err *e, void *arg)
 {
-	struct place *p = arg;
+	struct provider_record *p = arg;
 	struct context *c = p->d->c;
 	const struct provider_object *po = CTX_GET(c, OBJECT_PROVIDER, provider_object, p->name);
 
@@ -255,13 +255,13 @@ static bool look_at(const struct kube_entry *en, void *arg)
 	const struct provider_object *po = en->object;
 	struct discovery *d = arg;
 	const struct driver *s = po->spec.bcm ? driver_get(d->drivers, en->name) : NULL;
-	struct place *p;
+	struct provider_record *p;
 
 	if (!s || !s->provider)
 		return true;
 	p = map_get(d->places, en->name);
 	if (!p) {
-		p = mem_new(struct place);
+		p = mem_new(struct provider_record);
 		p->d = d;
 		p->name = mem_strdup(en->name);
 		writer_init(&p->write, d->c, p);
@@ -290,7 +290,7 @@ void discovery_lead(struct discovery *d)
 	map_for_each (it, d->places) {
 		/* Forget what was written to status.bcm, because another leader may have written it
 		 * since. The next inventory then writes it again. */
-		struct place *p = it.value;
+		struct provider_record *p = it.value;
 
 		free(p->written);
 		p->written = NULL;
@@ -300,7 +300,7 @@ void discovery_lead(struct discovery *d)
 
 void discovery_forget(struct discovery *d, const struct driver *s)
 {
-	struct place *p = d ? map_get(d->places, s->name) : NULL;
+	struct provider_record *p = d ? map_get(d->places, s->name) : NULL;
 
 	if (p)
 		p->busy = false;
@@ -312,7 +312,7 @@ struct discovery *discovery_new(struct context *c, const struct drivers *drivers
 
 	d->c = c;
 	d->drivers = drivers;
-	d->places = map_new(place_free);
+	d->places = map_new(provider_record_free);
 	d->reached = map_new(NULL);
 	loop_timer_init(&d->timer, c->group, on_timer, d);
 	return d;

@@ -171,7 +171,8 @@ static int put_login(const struct driver *s, const struct provider_object *p,
 			       "%s: Secret %s: keys accessKeyID and secretAccessKey are needed",
 			       field, name);
 	out->access_key_id = secret_expose(id);
-	return out->endpoint ? secrets_may_go(s->c->secrets, field, name, out->endpoint, e) : 0;
+	return out->endpoint ? secrets_check_endpoint(s->c->secrets, field, name, out->endpoint, e)
+			     : 0;
 }
 
 static int put_ca(const struct driver *s, const struct provider_object *p,

@@ -65,8 +65,8 @@ int driver_manager_of(const struct driver *s, const struct provider_object *p,
 				       ? "tls.crt and tls.key, or username and password, are needed"
 			       : st == SECRET_DENIED ? "drover may not read it"
 						     : "does not exist");
-	if (secrets_may_go(s->c->secrets, "spec.bcm.credentialsSecretRef", name, b->endpoint, e) <
-	    0)
+	if (secrets_check_endpoint(s->c->secrets, "spec.bcm.credentialsSecretRef", name,
+				   b->endpoint, e) < 0)
 		return -1;
 	if (!ca)
 		return 0;

@@ -79,7 +79,8 @@ struct fabric *driver_netris_fabric(struct driver *s, const struct provider_obje
 	struct fabric_spec with = *fs;
 	struct fabric *f;
 
-	if (!password || secrets_may_go(s->c->secrets, field, name, n->endpoint, &s->error) < 0)
+	if (!password ||
+	    secrets_check_endpoint(s->c->secrets, field, name, n->endpoint, &s->error) < 0)
 		return NULL;
 	if (ca_ref && !(ca = secret_of(s, "spec.network.netris.tls.caSecretRef", ca_ref->name,
 				       str_or(ca_ref->key, "ca.crt"), &s->error)))

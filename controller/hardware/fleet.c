@@ -29,7 +29,7 @@
 
 /* A refusal by the cloud. It covers each offer that matches the members region, zone and type; a
  * NULL member matches any. */
-struct cool {
+struct refused_offer {
 	/* scope of the refusal; NULL: any */
 	char *region, *zone, *type;
 	int64_t until;
@@ -61,7 +61,7 @@ struct cloud {
 	bool offering;
 	/* error of the last request for instances or offers; kind ERR_NONE: none */
 	struct err error;
-	struct cool cools[COOLS];
+	struct refused_offer cools[COOLS];
 	size_t ncools;
 	/* id of an instance -> loop_now() at which it was first seen without an owner, as decimal
 	 * text */
@@ -234,7 +234,7 @@ const struct err *fleet_trouble(const struct fleet *f, const char *provider)
 
 static bool is_ending(const struct elastic_instance *i)
 {
-	return i->state == ELASTIC_ENDING || i->state == ELASTIC_GONE;
+	return i->state == ELASTIC_ENDING || i->state == ELASTIC_TERMINATED;
 }
 
 const struct elastic_instance *fleet_find(const struct fleet *f, const char *provider,
@@ -324,7 +324,7 @@ static bool may_be(const char *want, const char *is)
 	return !want || str_eq(want, is);
 }
 
-static const struct cool *cool_for(const struct cloud *k, const struct elastic_offer *o)
+static const struct refused_offer *refused_for(const struct cloud *k, const struct elastic_offer *o)
 {
 	int64_t now = loop_now(k->f->c->loop);
 
@@ -340,7 +340,7 @@ const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, c
 {
 	struct cloud *k = cloud_of(f, provider);
 	const struct elastic_offer *best = NULL;
-	const struct cool *cool = NULL;
+	const struct refused_offer *refused = NULL;
 	bool priceless = false;
 
 	str_format(why, size, "%s",
@@ -356,13 +356,13 @@ const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, c
 			continue;
 		if (o->micros_per_hour < 0 || !o->currency)
 			priceless = true;
-		else if (cool_for(k, o))
-			cool = cool_for(k, o);
+		else if (refused_for(k, o))
+			refused = refused_for(k, o);
 		else if (!best || o->micros_per_hour < best->micros_per_hour)
 			best = o;
 	}
-	if (cool)
-		str_copy(why, size, cool->text);
+	if (refused)
+		str_copy(why, size, refused->text);
 	else if (priceless)
 		str_format(why, size, "the price of %s is not known", type);
 	return best;
@@ -379,20 +379,20 @@ const char *fleet_no_offer(const struct fleet *f, const char *provider, const ch
 		return NULL;
 	for (size_t i = 0; i < k->noffers; i++) {
 		const struct elastic_offer *o = &k->offers[i];
-		const struct cool *cool = cool_for(k, o);
+		const struct refused_offer *refused = refused_for(k, o);
 		int64_t at;
 
 		if (!str_eq(o->type, type) || o->market != ELASTIC_ON_DEMAND || !o->available)
 			continue;
-		if (!cool && o->micros_per_hour >= 0 && o->currency)
+		if (!refused && o->micros_per_hour >= 0 && o->currency)
 			return NULL;
-		if (!cool) {
+		if (!refused) {
 			why = "its price is not known";
 			continue;
 		}
-		at = loop_wall(f->c->loop) + cool->until - loop_now(f->c->loop);
+		at = loop_wall(f->c->loop) + refused->until - loop_now(f->c->loop);
 		*until = !*until || at < *until ? at : *until;
-		why = cool->text;
+		why = refused->text;
 	}
 	return why;
 }
@@ -426,8 +426,8 @@ const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider
 		return NULL;
 	if (!o->available)
 		str_copy(why, size, "the cloud has no capacity for it");
-	else if (cool_for(k, o))
-		str_copy(why, size, cool_for(k, o)->text);
+	else if (refused_for(k, o))
+		str_copy(why, size, refused_for(k, o)->text);
 	else if (w->micros_per_hour >= 0 &&
 		 (o->micros_per_hour < 0 || o->micros_per_hour > w->micros_per_hour ||
 		  !str_eq(o->currency, w->currency)))
@@ -437,12 +437,12 @@ const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider
 	return NULL;
 }
 
-void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offer *o,
-		const struct err *e)
+void fleet_offer_refused(struct fleet *f, const char *provider, const struct elastic_offer *o,
+			 const struct err *e)
 {
 	struct cloud *k = cloud_of(f, provider);
 	int64_t now = loop_now(f->c->loop), ms = COOL_MS;
-	struct cool *x = NULL;
+	struct refused_offer *x = NULL;
 
 	/* If the list is full, replace the oldest refusal. Burst policies remember refusals for
 	 * longer (planner/burst.h). */

@@ -78,8 +78,8 @@ const struct elastic_offer *fleet_offers(struct fleet *f, const char *provider, 
 					 int64_t *at, bool *answered);
 /* Records that the cloud refused offer o with error e. This offer, and all others within the scope
  * of the error, are not requested for a while. */
-void fleet_cool(struct fleet *f, const char *provider, const struct elastic_offer *o,
-		const struct err *e);
+void fleet_offer_refused(struct fleet *f, const char *provider, const struct elastic_offer *o,
+			 const struct err *e);
 
 /* A refusal of an offer since this replica started. The last 64 refusals of each Provider are
  * stored. */

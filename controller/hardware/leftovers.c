@@ -43,7 +43,7 @@ struct leftover *leftovers_of(struct leftovers *ls, const struct virtual_cluster
 
 	if (l && /* mutant: leftover-of-another */ str_eq(l->uid, str_or(vc->meta.uid, "")))
 		return l;
-	if (l && ls->s.under_way(l))
+	if (l && ls->s.in_progress(l))
 		return NULL;
 	l = ls->s.make(vc, ls->s.arg);
 	l->c = ls->s.c;
@@ -58,7 +58,7 @@ void leftovers_sweep(struct leftovers *ls)
 	struct map_iter it;
 
 	map_for_each (it, ls->entries)
-		if (!leftover_cluster(it.value) && !ls->s.under_way(it.value))
+		if (!leftover_cluster(it.value) && !ls->s.in_progress(it.value))
 			map_del(ls->entries, it.key);
 }
 

@@ -19,7 +19,7 @@
  * server (core/host_clock.h).
  *
  * On the loop thread.
- * Tests: tests/unit/controller/hardware/test_leftovers.c, tests/world/test_way.c
+ * Tests: tests/unit/controller/hardware/test_leftovers.c, tests/world/test_api_path.c
  */
 /* Common part of an entry; must be the first member of the struct by which the owner extends it. */
 struct leftover {
@@ -34,7 +34,7 @@ struct leftovers_spec {
 	 * not store vc. */
 	struct leftover *(*make)(const struct virtual_cluster *vc, void *arg);
 	/* True if an earlier call for this entry is still in progress */
-	bool (*under_way)(const struct leftover *l);
+	bool (*in_progress)(const struct leftover *l);
 	void (*free)(void *l);
 	void *arg;
 };

@@ -89,7 +89,8 @@ static bool take_first(const char *machine, void *arg)
 
 /* Returns the first Machine in whose status field `what` (MACHINE_BY_ACCEPTED or
  * MACHINE_BY_REFUSED) this version is stored; NULL: none. */
-static const char *who_says(const struct login_guard *s, enum machine_key what, const char *version)
+static const char *machine_with_version(const struct login_guard *s, enum machine_key what,
+					const char *version)
 {
 	const char *machine = NULL;
 
@@ -107,8 +108,8 @@ static struct login *login_of(struct login_guard *s, const char *version)
 	if (g)
 		return g;
 	g = mem_new(struct login);
-	g->accepted = who_says(s, MACHINE_BY_ACCEPTED, version);
-	refused_by = who_says(s, MACHINE_BY_REFUSED, version);
+	g->accepted = machine_with_version(s, MACHINE_BY_ACCEPTED, version);
+	refused_by = machine_with_version(s, MACHINE_BY_REFUSED, version);
 	if (refused_by)
 		choose(s, &g->scouts[0], refused_by);
 	map_put(s->logins, version, g);

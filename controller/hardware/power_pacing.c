@@ -33,7 +33,7 @@ struct domain {
 };
 
 /* One machine that is queued, called (notified that it may now be switched on) or coming up. */
-struct place {
+struct paced_machine {
 	struct list link;
 	struct lane *lane;
 	/* operation, state: the Machine's operation and state when it asked to be switched on */
@@ -53,11 +53,11 @@ struct place {
 struct lane {
 	struct context *c;
 	char *provider;
-	/* name of the Machine -> struct place */
+	/* name of the Machine -> struct paced_machine */
 	struct map *places;
 	/* label value of a domain -> struct domain */
 	struct map *domains;
-	/* lists of struct place, oldest first. up: machines that are called or coming up */
+	/* lists of struct paced_machine, oldest first. up: machines that are called or coming up */
 	struct list queue, up;
 	/* number of places created so far; also the `number` of the newest place */
 	int64_t numbers;
@@ -76,7 +76,7 @@ struct power_pacing {
 
 static void free_place(void *arg)
 {
-	struct place *p = arg;
+	struct paced_machine *p = arg;
 
 	list_remove(&p->link);
 	if (p->domain && p->stage != QUEUED)
@@ -89,12 +89,12 @@ static void free_place(void *arg)
 	free(p);
 }
 
-static void drop(struct place *p)
+static void drop(struct paced_machine *p)
 {
 	map_del(p->lane->places, p->machine);
 }
 
-static void into(struct place *p, enum stage stage)
+static void into(struct paced_machine *p, enum stage stage)
 {
 	list_remove(&p->link);
 	list_push_back(stage == QUEUED ? &p->lane->queue : &p->lane->up, &p->link);
@@ -122,17 +122,17 @@ static int64_t distance(const struct lane *ln)
 	return l && l->power_on_per_minute > 0 ? MINUTE_MS / l->power_on_per_minute : 0;
 }
 
-static bool is_full(const struct provider_object_limits *l, const struct place *p)
+static bool is_full(const struct provider_object_limits *l, const struct paced_machine *p)
 {
 	return l && p->domain && l->per_domain.concurrent > 0 &&
 	       p->domain->taken >= l->per_domain.concurrent;
 }
 
-static struct place *add(struct lane *ln, const struct machine *m)
+static struct paced_machine *add(struct lane *ln, const struct machine *m)
 {
 	const struct provider_object_limits *l = limits_of(ln);
 	const struct machine_operation *op = m->status.operation;
-	struct place *p = mem_new(struct place);
+	struct paced_machine *p = mem_new(struct paced_machine);
 
 	p->lane = ln;
 	p->machine = mem_strdup(m->meta.name);
@@ -154,7 +154,7 @@ static struct place *add(struct lane *ln, const struct machine *m)
 	return p;
 }
 
-static bool is_of_now(const struct place *p, const struct machine *m)
+static bool is_of_now(const struct paced_machine *p, const struct machine *m)
 {
 	const struct machine_operation *op = m->status.operation;
 
@@ -165,7 +165,7 @@ static bool is_of_now(const struct place *p, const struct machine *m)
 /* True if the place must be dropped: the Machine is gone or on; or its stage is CALLED or COMING_UP
  * and the time limit has passed; or its stage is QUEUED or CALLED and its state or operation has
  * changed. */
-static bool is_over(const struct place *p)
+static bool is_over(const struct paced_machine *p)
 {
 	const struct machine *m = CTX_GET(p->lane->c, OBJECT_MACHINE, machine, p->machine);
 	int64_t age = loop_now(p->lane->c->loop) - p->at;
@@ -197,10 +197,10 @@ static void serve(struct lane *ln)
 	const struct provider_object_limits *l = limits_of(ln);
 	int64_t now = loop_now(ln->c->loop);
 
-	list_for_each (u, &ln->up, struct place, link)
+	list_for_each (u, &ln->up, struct paced_machine, link)
 		if (is_over(u))
 			drop(u);
-	list_for_each (p, &ln->queue, struct place, link) {
+	list_for_each (p, &ln->queue, struct paced_machine, link) {
 		if (now < ln->next_call || enough_called(ln, l))
 			break;
 		if (is_full(l, p))
@@ -236,7 +236,7 @@ static void tell_knockers(struct lane *ln)
 {
 	unsigned told = 0;
 
-	list_for_each (p, &ln->up, struct place, link) {
+	list_for_each (p, &ln->up, struct paced_machine, link) {
 		if (p->stage != CALLED || !p->knocked)
 			continue;
 		p->knocked = false;
@@ -263,7 +263,7 @@ static bool seed(const struct kube_entry *en, void *arg)
 	const struct machine_operation *op = m->status.operation;
 	struct lane *ln = arg;
 	int64_t ago = op ? loop_wall(ln->c->loop) - op->started : 0;
-	struct place *p;
+	struct paced_machine *p;
 
 	if (!op || !str_eq(m->spec.provider_ref.name, ln->provider) ||
 	    !str_eq(op->step, "power-on") || !op->started || ago < 0 || ago > COMING_UP_MS)
@@ -325,7 +325,7 @@ void power_pacing_free(struct power_pacing *p)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-static void tell(const struct place *p, struct power_pacing_wait *w)
+static void tell(const struct paced_machine *p, struct power_pacing_wait *w)
 {
 	const struct lane *ln = p->lane;
 	int64_t now = loop_now(ln->c->loop),
@@ -333,7 +333,8 @@ static void tell(const struct place *p, struct power_pacing_wait *w)
 
 	*w = (struct power_pacing_wait){0};
 	if (p->stage == QUEUED) {
-		w->before = p->number - container_of(ln->queue.next, struct place, link)->number;
+		w->before = p->number -
+			    container_of(ln->queue.next, struct paced_machine, link)->number;
 		w->domain = is_full(limits_of(ln), p) ? p->domain_name : NULL;
 	}
 	w->at_least = (next > now ? next - now : 0) + w->before * distance(ln);
@@ -342,7 +343,7 @@ static void tell(const struct place *p, struct power_pacing_wait *w)
 bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 			   struct power_pacing_wait *w)
 {
-	struct place *me;
+	struct paced_machine *me;
 	struct lane *ln;
 	int64_t now;
 
@@ -375,11 +376,11 @@ bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 	return false;
 }
 
-enum power_place power_pacing_place(const struct power_pacing *p, const struct machine *m,
-				    struct power_pacing_wait *w)
+enum power_position power_pacing_place(const struct power_pacing *p, const struct machine *m,
+				       struct power_pacing_wait *w)
 {
 	const struct lane *ln = p ? map_get(p->lanes, str_or(m->spec.provider_ref.name, "")) : NULL;
-	const struct place *me = ln ? map_get(ln->places, m->meta.name) : NULL;
+	const struct paced_machine *me = ln ? map_get(ln->places, m->meta.name) : NULL;
 
 	*w = (struct power_pacing_wait){0};
 	if (!me || me->stage == COMING_UP || !is_of_now(me, m))

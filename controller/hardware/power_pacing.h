@@ -41,7 +41,7 @@ bool power_pacing_power_on(struct power_pacing *p, const struct machine *m,
 
 /* Position of a machine in the queue of its Provider. NONE: not queued, or already permitted to be
  * switched on. */
-enum power_place {
+enum power_position {
 	POWER_PLACE_NONE,
 	/* the machine waits; it is notified when its turn comes */
 	POWER_PLACE_QUEUED,
@@ -50,7 +50,7 @@ enum power_place {
 };
 /* Returns the position of m in the queue, without queueing it. Counts only a request from the
  * current state and operation of m. *w: the wait until its turn. p NULL: POWER_PLACE_NONE. */
-enum power_place power_pacing_place(const struct power_pacing *p, const struct machine *m,
-				    struct power_pacing_wait *w);
+enum power_position power_pacing_place(const struct power_pacing *p, const struct machine *m,
+				       struct power_pacing_wait *w);
 
 #endif

@@ -170,12 +170,12 @@ static struct leftover *make_entry(const struct virtual_cluster *vc, void *arg)
 	return &en->of;
 }
 
-static bool under_way(const struct leftover *l)
+static bool in_progress(const struct leftover *l)
 {
 	return ((const struct entry *)l)->asked[0] != '\0';
 }
 
-bool segments_hold(struct segments *s, const struct virtual_cluster *vc, bool gone)
+bool segments_block_deletion(struct segments *s, const struct virtual_cluster *vc, bool gone)
 {
 	const struct provider_object *p = next_of(s, NULL);
 	struct entry *en;
@@ -204,8 +204,11 @@ struct segments *segments_new(struct context *c, const struct drivers *ds,
 	struct segments *s = mem_new(struct segments);
 
 	*s = (struct segments){.c = c, .drivers = ds, .changed = changed, .arg = arg};
-	s->entries = leftovers_new(&(struct leftovers_spec){
-		.c = c, .make = make_entry, .under_way = under_way, .free = entry_free, .arg = s});
+	s->entries = leftovers_new(&(struct leftovers_spec){.c = c,
+							    .make = make_entry,
+							    .in_progress = in_progress,
+							    .free = entry_free,
+							    .arg = s});
 	return s;
 }
 

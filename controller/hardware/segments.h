@@ -19,7 +19,7 @@
 struct segments;
 
 /* Creates the module. changed() is called with the name of a tenant for which the result of
- * segments_hold() may have changed. */
+ * segments_block_deletion() may have changed. */
 struct segments *segments_new(struct context *c, const struct drivers *ds,
 			      void (*changed)(const char *tenant, void *arg), void *arg);
 /* Frees the module. Call after drivers_free(). */
@@ -28,7 +28,7 @@ void segments_free(struct segments *s);
 /* True if vc must keep drover's finalizer because objects of its segment may exist. gone: true if
  * vc is being deleted and has no other reason to keep the finalizer; the call then starts or
  * continues the removal. */
-bool segments_hold(struct segments *s, const struct virtual_cluster *vc, bool gone);
+bool segments_block_deletion(struct segments *s, const struct virtual_cluster *vc, bool gone);
 
 /* Writes to out the name by which fabrics know the tenant's segment: "tenant/" followed by
  * spec.network.segment, or by the VirtualCluster's name if that is not set. */

@@ -46,7 +46,7 @@ void life_act_forget(struct life *l)
 
 void life_act_unanswered(struct life *l)
 {
-	l->act.under_way = false;
+	l->act.in_progress = false;
 }
 
 void life_act_unsent(struct life *l)
@@ -77,14 +77,14 @@ enum life_turn life_act(struct life *l, const char *step, enum life_class cls, i
 	bool same = str_eq(l->act.step, step);
 	json_t *j;
 
-	if (l->act.under_way || writer_busy(&l->journal.write) || now < l->act.after ||
+	if (l->act.in_progress || writer_busy(&l->journal.write) || now < l->act.after ||
 	    !life_ensure_unpaused(l) || !life_ensure_may_act(l, step))
 		return LIFE_HOLD;
 	if (!life_ensure_single(l))
 		return LIFE_HOLD;
 	if (same && l->act.journaled && op && str_eq(op->step, step)) {
 		l->act.journaled = false;
-		l->act.under_way = true;
+		l->act.in_progress = true;
 		l->act.began_at = now;
 		return LIFE_GO;
 	}
@@ -115,7 +115,7 @@ void life_acted(struct life *l, const struct err *e)
 	enum reason reason;
 	json_t *err, *op;
 
-	l->act.under_way = false;
+	l->act.in_progress = false;
 	l->act.ended_at = now;
 	if (e && l->m) {
 		delay = backoff_next(&l->act.backoff, loop_random(l->c->loop));

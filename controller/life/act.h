@@ -14,7 +14,7 @@
  *
  * Tests: tests/world/test_bmc.c, tests/world/test_crash.c
  */
-enum life_class { LIFE_IDEMPOTENT, LIFE_PROBE_FIRST, LIFE_ONCE };
+enum life_class { LIFE_IDEMPOTENT, LIFE_PROBE_FIRST };
 enum life_turn { LIFE_HOLD, LIFE_GO };
 
 /* Returns LIFE_GO if the caller must send the act `step` now. Returns LIFE_HOLD while the act is

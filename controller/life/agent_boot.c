@@ -28,7 +28,7 @@
 #include "controller/life/act.h"
 #include "controller/life/bmc.h"
 #include "controller/life/boot_marks.h"
-#include "controller/life/boot_way.h"
+#include "controller/life/boot_method.h"
 #include "controller/life/consent.h"
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
@@ -69,7 +69,7 @@ static bool shows_a_boot_of_this(const struct life *l)
 	if (!op || !op->id || !life_has_our_address(l))
 		return false;
 	for (int64_t n = op->boot_number; n > 0 && n > op->boot_number - BOOTS_BACK; n--)
-		if (agent_session_makes(l->agent, op->id, n, l->look.http_url))
+		if (agent_session_makes(l->agent, op->id, n, l->observation.http_url))
 			return true;
 	return false;
 }
@@ -77,17 +77,17 @@ static bool shows_a_boot_of_this(const struct life *l)
 bool life_ensure_movable(struct life *l)
 {
 	if (life_provider(l)->spec.network.type == FABRIC_NONE ||
-	    l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+	    l->observation.power == PROVIDER_POWER_OFF || life_booted_by_drover(l))
 		return true;
-	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_port_observed(l, l->c->o.poll_ms * 10))
 		return false;
-	if (life_kept_apart(l))
+	if (life_in_drovers_segment(l))
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 		  "the machine is on without drover's boot medium; its port, in %s%s, is not "
 		  "moved until the machine is off",
-		  l->place.segment[0] ? l->place.segment : "no segment",
-		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "");
+		  l->port.segment[0] ? l->port.segment : "no segment",
+		  l->port.proof == FABRIC_PROOF_NONE ? " (not proved)" : "");
 	return false;
 }
 
@@ -100,13 +100,13 @@ bool life_ensure_boot_followed(struct life *l)
 	OWN(arena) a = arena_new();
 	char node[256];
 
-	if (l->boot.by_http || !(agents_turn & 1u << l->state) || !l->look.known ||
-	    l->look.power != PROVIDER_POWER_ON ||
+	if (l->boot.by_http || !(agents_turn & 1u << l->state) || !l->observation.known ||
+	    l->observation.power != PROVIDER_POWER_ON ||
 	    !(l->m->status.power.http_boot || shows_a_boot_of_this(l)))
 		return true;
-	if (l->boot.whereabouts == LIFE_ASKED && !l->place.busy && !l->place.known)
+	if (l->boot.whereabouts == LIFE_ASKED && !l->port.busy && !l->port.known)
 		l->boot.whereabouts = LIFE_ANSWERED;
-	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10)) {
+	if (!life_ensure_port_observed(l, l->c->o.poll_ms * 10)) {
 		if (l->boot.whereabouts == LIFE_NOT_ASKED)
 			l->boot.whereabouts = LIFE_ASKED;
 		/* Wait for the fabric only once: continue if it has answered, even with an error or
@@ -118,7 +118,7 @@ bool life_ensure_boot_followed(struct life *l)
 	 * machine, and the port is proved to be in one of drover's own segments. The proof is also
 	 * needed because the Nodes of some tenants may not have been read yet. Without a fabric
 	 * there is no proof. */
-	l->boot.by_http = life_kept_apart(l) &&
+	l->boot.by_http = life_in_drovers_segment(l) &&
 			  !tenants_may_run(l->parts->tenants, life_uuid(l),
 					   identity_provider_id(l->m, a), node, sizeof(node));
 	return true;
@@ -186,8 +186,9 @@ bool life_ensure_boot_ended(struct life *l)
 {
 	struct err e;
 
-	return !l->m->status.power.http_boot || !l->look.known || life_identity(l, &e) < 0 ||
-	       l->look.power != PROVIDER_POWER_OFF || is_boot_of_now(l) || ensure_marked(l, NULL);
+	return !l->m->status.power.http_boot || !l->observation.known || life_identity(l, &e) < 0 ||
+	       l->observation.power != PROVIDER_POWER_OFF || is_boot_of_now(l) ||
+	       ensure_marked(l, NULL);
 }
 
 /* Returns what a hello of an agent means until this process has seen the machine on. The answer
@@ -220,7 +221,7 @@ static bool open_seat(struct life *l)
 	 * or, before its first answer, the host in spec.bmc.address. */
 	str_format(host, sizeof(host), "%.*s", bmc ? (int)strcspn(bmc + 3, "/") : 0,
 		   bmc ? bmc + 3 : "");
-	agent_session_media_for(l->agent, l->look.address[0] ? l->look.address : host,
+	agent_session_media_for(l->agent, l->observation.address[0] ? l->observation.address : host,
 				is_boot_of_now(l));
 	return true;
 }
@@ -229,16 +230,17 @@ static void boot_http(struct life *l, const char *url)
 {
 	struct provider_call call;
 
-	if (l->look.override == PROVIDER_OVERRIDE_HTTP && str_eq(l->look.http_url, url)) {
+	if (l->observation.override == PROVIDER_OVERRIDE_HTTP &&
+	    str_eq(l->observation.http_url, url)) {
 		start(l, true);
 		return;
 	}
-	if (life_way_in_vain(l, "boot-http", "its boot override does not have that URL"))
+	if (life_boot_method_in_vain(l, "boot-http", "its boot override does not have that URL"))
 		return;
 	if (life_bmc_act(l, "boot-http", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) != LIFE_GO)
 		return;
 	call = life_bmc_call(l);
-	call.done = life_way_acted;
+	call.done = life_boot_method_acted;
 	provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_HTTP, url, &call);
 }
 
@@ -310,10 +312,10 @@ static void wait_for_call_of_now(struct life *l)
 /* Handles a machine that is on and whose agent has not called yet. */
 static void wait_for_call(struct life *l, const char *url)
 {
-	bool shows = is_boot_of_now(l) || str_eq(l->look.media_url, url) ||
-		     (str_eq(l->look.http_url, url) && !life_address_kept(l));
+	bool shows = is_boot_of_now(l) || str_eq(l->observation.media_url, url) ||
+		     (str_eq(l->observation.http_url, url) && !life_address_kept(l));
 
-	if (!life_shows_ours(l)) {
+	if (!life_booted_by_drover(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "the machine is on, but its BMC does not show drover's boot medium");
 	} else if (!shows || !is_started(l)) {
@@ -361,49 +363,51 @@ bool life_ensure_agent(struct life *l, enum life_decision *d)
 			  agent_session_refusal(l->agent));
 		return false;
 	}
-	if (!life_ensure_way_written(l) || life_waits_for_power(l) ||
-	    !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
-	    !life_ensure_ours(l, REASON_DuplicateIdentity))
+	if (!life_ensure_media_over_written(l) || life_waits_for_power(l) ||
+	    !life_ensure_observed(l, l->c->o.poll_ms * 3) ||
+	    !life_ensure_approved_identity(l, REASON_DuplicateIdentity))
 		return false;
-	life_way_begin(l);
+	life_boot_method_begin(l);
 	/* choose the URL only after a successful read of the media slot, because a medium of this
 	 * boot that is already inserted must keep its URL */
-	if (l->look.media_known)
-		life_way_choose_address(l, is_boot_of_now(l));
+	if (l->observation.media_known)
+		life_boot_method_choose_address(l, is_boot_of_now(l));
 	url = agent_session_media_url(l->agent);
-	if (l->look.power == PROVIDER_POWER_ON) {
-		if (l->look.media_known)
+	if (l->observation.power == PROVIDER_POWER_ON) {
+		if (l->observation.media_known)
 			wait_for_call(l, url);
 		return false;
 	}
 	agent_session_await(l->agent, awaited(l));
-	if (l->look.power != PROVIDER_POWER_OFF)
+	if (l->observation.power != PROVIDER_POWER_OFF)
 		return false;
-	if (life_way_is_http(l)) {
+	if (life_boot_method_is_http(l)) {
 		boot_http(l, url);
 		return false;
 	}
-	if (!l->look.media || !str_eq(l->look.media_url, url)) {
-		if (life_way_in_vain(l, "insert-media",
-				     l->look.media ? "its slot shows a different medium"
-						   : "its slot is empty"))
+	if (!l->observation.media || !str_eq(l->observation.media_url, url)) {
+		if (life_boot_method_in_vain(l, "insert-media",
+					     l->observation.media
+						     ? "its slot shows a different medium"
+						     : "its slot is empty"))
 			return false;
 		if (life_bmc_act(l, "insert-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
 		    LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
-		call.done = life_way_acted;
+		call.done = life_boot_method_acted;
 		call.media_ca = agent_endpoint_ca(l->parts->agent_endpoint);
 		provider_media(l->driver->provider, l->bmc, url, &call);
-	} else if (/* mutant: override-foreign */ l->look.override !=
+	} else if (/* mutant: override-foreign */ l->observation.override !=
 		   PROVIDER_OVERRIDE_MEDIA) { /* no override is set, or one to a different target */
-		if (life_way_in_vain(l, "boot-media", "its boot override is not the virtual CD"))
+		if (life_boot_method_in_vain(l, "boot-media",
+					     "its boot override is not the virtual CD"))
 			return false;
 		if (life_bmc_act(l, "boot-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
 		    LIFE_GO)
 			return false;
 		call = life_bmc_call(l);
-		call.done = life_way_acted;
+		call.done = life_boot_method_acted;
 		provider_boot(l->driver->provider, l->bmc, PROVIDER_BOOT_MEDIA, NULL, &call);
 	} else {
 		start(l, false);
@@ -501,15 +505,15 @@ static bool address_stays(const struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
 
-	return str_eq(op->step, "clear-boot") && op->attempt >= CLEAR_TRIES && !l->act.under_way &&
-	       !l->act.journaled;
+	return str_eq(op->step, "clear-boot") && op->attempt >= CLEAR_TRIES &&
+	       !l->act.in_progress && !l->act.journaled;
 }
 
 static void keep_address(struct life *l)
 {
 	char digest[CRYPTO_DIGEST_TEXT];
 
-	life_url_digest(l->look.http_url, digest);
+	life_url_digest(l->observation.http_url, digest);
 	log_warn("BMC keeps the URL of an HTTP boot; nothing boots from this URL any more",
 		 LOG_S("machine", l->name));
 	life_write(l,
@@ -529,10 +533,10 @@ bool life_ensure_agent_gone(struct life *l)
 		return false;
 	}
 	/* Wait for an act in flight: it may still insert a medium that no read has shown yet. */
-	if (l->act.under_way || !life_ensure_looked(l, l->c->o.poll_ms) ||
-	    !life_ensure_ours(l, REASON_DuplicateIdentity))
+	if (l->act.in_progress || !life_ensure_observed(l, l->c->o.poll_ms) ||
+	    !life_ensure_approved_identity(l, REASON_DuplicateIdentity))
 		return false;
-	if (l->look.power != PROVIDER_POWER_OFF) {
+	if (l->observation.power != PROVIDER_POWER_OFF) {
 		if (agent_session_is_open(l->agent, op->id, op->boot_number) &&
 		    agent_session_info(l->agent)->boot_id && !str_eq(l->act.step, "power-off")) {
 			(void)life_order(l, &o, "poweroff");
@@ -540,7 +544,7 @@ bool life_ensure_agent_gone(struct life *l)
 			    loop_now(l->c->loop) - l->act.began_at < POWEROFF_GRACE_MS)
 				return false;
 		}
-		if (life_shows_ours(l) || str_eq(op->step, "power-off"))
+		if (life_booted_by_drover(l) || str_eq(op->step, "power-off"))
 			life_power(l, false);
 		else
 			life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
@@ -550,12 +554,12 @@ bool life_ensure_agent_gone(struct life *l)
 	}
 	if (agent_session_is_open(l->agent, str_or(op->id, ""), op->boot_number))
 		agent_session_watch(l->agent);
-	if (!l->look.media_known) {
+	if (!l->observation.media_known) {
 		/* eject nothing without a successful read of the media slot; read the BMC again */
-		(void)life_ensure_looked(l, -1);
+		(void)life_ensure_observed(l, -1);
 		return false;
 	}
-	if (l->look.media) {
+	if (l->observation.media) {
 		if (life_bmc_act(l, "eject-media", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) !=
 		    LIFE_GO)
 			return false;
@@ -563,8 +567,8 @@ bool life_ensure_agent_gone(struct life *l)
 		provider_media(l->driver->provider, l->bmc, NULL, &call);
 		return false;
 	}
-	if (l->look.override != PROVIDER_OVERRIDE_NONE || life_has_our_address(l)) {
-		if (l->look.override == PROVIDER_OVERRIDE_NONE && address_stays(l))
+	if (l->observation.override != PROVIDER_OVERRIDE_NONE || life_has_our_address(l)) {
+		if (l->observation.override == PROVIDER_OVERRIDE_NONE && address_stays(l))
 			keep_address(l);
 		else if (life_bmc_act(l, "clear-boot", LIFE_IDEMPOTENT, LIFE_BOOT_PATIENCE_MS) ==
 			 LIFE_GO) {

@@ -143,7 +143,7 @@ void life_ask_claim(struct life *l, const char *about)
 				    l->m->status.claim_ref->name, on_claim_read, l);
 }
 
-enum life_claim_is life_claim_look(struct life *l)
+enum life_claim_is life_claim_check(struct life *l)
 {
 	if (!l->m->status.claim_ref)
 		return LIFE_CLAIM_GONE;
@@ -172,7 +172,7 @@ enum life_claim_is life_claim_look(struct life *l)
 
 bool life_ensure_claim_proved_gone(struct life *l)
 {
-	enum life_claim_is is = life_claim_look(l);
+	enum life_claim_is is = life_claim_check(l);
 
 	return is == LIFE_CLAIM_GONE || is == LIFE_CLAIM_REPLACED;
 }

@@ -53,7 +53,7 @@ enum life_claim_is {
 	 * backup was restored. */
 	LIFE_CLAIM_REPLACED,
 };
-enum life_claim_is life_claim_look(struct life *l);
+enum life_claim_is life_claim_check(struct life *l);
 
 /* True if the claim is proved to be deleted or replaced. Returns false while the API server is
  * being asked, and if the claim exists. */

@@ -1,6 +1,6 @@
 /*
- * bmc: reads the BMC when a step needs a newer observation, stores the result in l->look, and
- * proves by two reads that the machine is off. Acts are in power.c and port.c.
+ * bmc: reads the BMC when a step needs a newer observation, stores the result in l->observation,
+ * and proves by two reads that the machine is off. Acts are in power.c and port.c.
  * Tests: tests/world/test_leave.c, tests/unit/controller/life/test_conditions.c
  */
 #include <stdio.h>
@@ -18,41 +18,41 @@
 #include "controller/life/identity.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
-#include "controller/life/line.h"
+#include "controller/life/queue_wait.h"
 
 /* Time after which a read in progress is reported as BmcSlow. */
 #define SLOW_MS 10000
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-void life_look_init(struct life *l)
+void life_observation_init(struct life *l)
 {
-	l->look.backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
+	l->observation.backoff = (struct backoff){.base_ms = 2000, .cap_ms = 300000};
 }
 
-void life_look_forget(struct life *l)
+void life_observation_forget(struct life *l)
 {
-	life_line_left(l);
-	l->look.busy = l->look.known = false;
-	l->look.address[0] = '\0';
+	life_queue_left(l);
+	l->observation.busy = l->observation.known = false;
+	l->observation.address[0] = '\0';
 	/* forget the learned certificate too: the first read after attaching sets it again */
-	l->look.learned_pin[0] = '\0';
+	l->observation.learned_pin[0] = '\0';
 }
 
-void life_look_over(struct life *l)
+void life_observation_over(struct life *l)
 {
-	l->look.wanted_at = 0;
+	l->observation.wanted_at = 0;
 }
 
-void life_look_retry(struct life *l)
+void life_observation_retry(struct life *l)
 {
-	l->look.after = 0;
-	backoff_reset(&l->look.backoff);
+	l->observation.after = 0;
+	backoff_reset(&l->observation.backoff);
 }
 
-void life_look_doubt(struct life *l)
+void life_observation_doubt(struct life *l)
 {
-	l->look.off_since = loop_now(l->c->loop);
+	l->observation.off_since = loop_now(l->c->loop);
 }
 
 /* Adds the address from which the BMC answered to the reserved addresses. No tenant endpoint may
@@ -61,7 +61,7 @@ static void reserve(const struct life *l, const char *address)
 {
 	OWN(arena) a = arena_new();
 
-	if (!str_empty(address) && !str_eq(address, l->look.address))
+	if (!str_empty(address) && !str_eq(address, l->observation.address))
 		reserved_put(l->c->reserved, arena_printf(a, RESERVED_ANSWERED, l->name), address,
 			     false);
 }
@@ -71,43 +71,49 @@ static void remember(struct life *l, const struct provider_observation *o)
 	/* Compare by the UUID, and by the serial number only if there is no UUID. Two reads prove
 	 * off only if they are of the same identity. */
 	bool off = o->power == PROVIDER_POWER_OFF,
-	     same = l->look.known && str_eq(l->look.uuid, str_or(o->system_uuid, "")) &&
-		    (l->look.uuid[0] || str_eq(l->look.serial, str_or(o->serial, "")));
+	     same = l->observation.known &&
+		    str_eq(l->observation.uuid, str_or(o->system_uuid, "")) &&
+		    (l->observation.uuid[0] ||
+		     str_eq(l->observation.serial, str_or(o->serial, "")));
 
 	if (off) {
 		life_boot_forget(l);
 	}
-	l->look.off_since = !off ? 0 : same && l->look.off_since ? l->look.off_since : o->read_at;
-	l->look.answered++;
-	l->look.known = true;
-	l->look.read_at = o->read_at;
-	l->look.answered_at = loop_now(l->c->loop);
-	l->look.power = o->power;
-	l->look.override = o->boot_override;
-	l->look.media = o->media_inserted;
-	l->look.media_known = o->media_known;
-	l->look.media_https = o->media_https;
-	l->look.media_verified = o->media_verified;
-	str_copy(l->look.uuid, sizeof(l->look.uuid), str_or(o->system_uuid, ""));
-	str_copy(l->look.serial, sizeof(l->look.serial), str_or(o->serial, ""));
-	str_copy(l->look.media_url, sizeof(l->look.media_url), str_or(o->media_url, ""));
-	str_copy(l->look.http_url, sizeof(l->look.http_url), str_or(o->http_url, ""));
-	str_copy(l->look.unsensed, sizeof(l->look.unsensed), str_or(o->unsensed, ""));
-	str_clean(l->look.unsensed);
+	l->observation.off_since = !off				      ? 0
+				   : same && l->observation.off_since ? l->observation.off_since
+								      : o->read_at;
+	l->observation.answered++;
+	l->observation.known = true;
+	l->observation.read_at = o->read_at;
+	l->observation.answered_at = loop_now(l->c->loop);
+	l->observation.power = o->power;
+	l->observation.override = o->boot_override;
+	l->observation.media = o->media_inserted;
+	l->observation.media_known = o->media_known;
+	l->observation.media_https = o->media_https;
+	l->observation.media_verified = o->media_verified;
+	str_copy(l->observation.uuid, sizeof(l->observation.uuid), str_or(o->system_uuid, ""));
+	str_copy(l->observation.serial, sizeof(l->observation.serial), str_or(o->serial, ""));
+	str_copy(l->observation.media_url, sizeof(l->observation.media_url),
+		 str_or(o->media_url, ""));
+	str_copy(l->observation.http_url, sizeof(l->observation.http_url), str_or(o->http_url, ""));
+	str_copy(l->observation.unsensed, sizeof(l->observation.unsensed), str_or(o->unsensed, ""));
+	str_clean(l->observation.unsensed);
 	if (o->fault) {
-		l->look.sensed = true;
-		str_copy(l->look.fault, sizeof(l->look.fault), o->fault);
-		str_clean(l->look.fault);
+		l->observation.sensed = true;
+		str_copy(l->observation.fault, sizeof(l->observation.fault), o->fault);
+		str_clean(l->observation.fault);
 	}
 	reserve(l, o->address);
-	str_copy(l->look.address, sizeof(l->look.address), str_or(o->address, ""));
-	str_copy(l->look.session_uri, sizeof(l->look.session_uri), str_or(o->session_uri, ""));
-	str_clean(l->look.uuid);
-	str_clean(l->look.serial);
-	str_clean(l->look.session_uri);
+	str_copy(l->observation.address, sizeof(l->observation.address), str_or(o->address, ""));
+	str_copy(l->observation.session_uri, sizeof(l->observation.session_uri),
+		 str_or(o->session_uri, ""));
+	str_clean(l->observation.uuid);
+	str_clean(l->observation.serial);
+	str_clean(l->observation.session_uri);
 	if (o->learned_pin)
-		str_format(l->look.learned_pin, sizeof(l->look.learned_pin), "sha256:%s",
-			   o->learned_pin);
+		str_format(l->observation.learned_pin, sizeof(l->observation.learned_pin),
+			   "sha256:%s", o->learned_pin);
 }
 
 static void on_observed(const struct provider_observation *o, const char *handle,
@@ -117,24 +123,24 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	int64_t delay, until;
 
 	(void)handle;
-	life_line_left(l);
-	l->look.busy = false;
-	counters_look(l->c->counters, l->driver->name, !e);
+	life_queue_left(l);
+	l->observation.busy = false;
+	counters_observation(l->c->counters, l->driver->name, !e);
 	if (!e) {
-		backoff_reset(&l->look.backoff);
-		err_clear(&l->look.error);
+		backoff_reset(&l->observation.backoff);
+		err_clear(&l->observation.error);
 		remember(l, o);
 		life_kick(l);
 		return;
 	}
-	delay = backoff_next(&l->look.backoff, loop_random(l->c->loop));
+	delay = backoff_next(&l->observation.backoff, loop_random(l->c->loop));
 	if (delay < (int64_t)e->retry_after_ms)
 		delay = e->retry_after_ms;
-	l->look.after = loop_now(l->c->loop) + delay;
-	l->look.error = *e;
+	l->observation.after = loop_now(l->c->loop) + delay;
+	l->observation.error = *e;
 	/* restart the proof of off: it needs two successful reads without a failed one between
 	 * them */
-	l->look.off_since = 0;
+	l->observation.off_since = 0;
 	log_warn("BMC could not be read", LOG_S("machine", l->name), LOG_I("again_in_ms", delay),
 		 LOG_E(e));
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
@@ -165,8 +171,8 @@ static void on_look_begun(int64_t waited_ms, void *arg)
 {
 	struct life *l = arg;
 
-	l->look.begun_at = loop_now(l->c->loop);
-	life_line_begun(waited_ms, l);
+	l->observation.begun_at = loop_now(l->c->loop);
+	life_queue_begun(waited_ms, l);
 }
 
 static void observe(struct life *l, bool quietly)
@@ -179,18 +185,18 @@ static void observe(struct life *l, bool quietly)
 		.arg = l,
 	};
 
-	if (l->look.busy || !l->m->spec.bmc || loop_now(l->c->loop) < l->look.after ||
+	if (l->observation.busy || !l->m->spec.bmc || loop_now(l->c->loop) < l->observation.after ||
 	    !life_ensure_bmc_open(l, quietly))
 		return;
-	l->look.busy = true;
-	l->look.begun_at = 0;
-	life_line_asked(l);
+	l->observation.busy = true;
+	l->observation.begun_at = 0;
+	life_queue_asked(l);
 	provider_observe(l->driver->provider, l->bmc, &call);
 }
 
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
-	const struct life_look *k = &l->look;
+	const struct life_observation *k = &l->observation;
 	bool since = /* mutant: slow-look-old */ k->wanted_at && k->read_at >= k->wanted_at;
 
 	return k->known && k->read_at >= l->act.ended_at &&
@@ -218,13 +224,14 @@ static bool is_answered(const struct life *l)
 static void tell_slow(struct life *l, int64_t max_age_ms)
 {
 	const struct machine_operation *op = l->m->status.operation;
-	int64_t left = l->look.begun_at + SLOW_MS - loop_now(l->c->loop), poll = l->c->o.poll_ms;
+	int64_t left = l->observation.begun_at + SLOW_MS - loop_now(l->c->loop),
+		poll = l->c->o.poll_ms;
 
-	if (!l->look.busy || max_age_ms >= l->c->o.idle_poll_ms ||
+	if (!l->observation.busy || max_age_ms >= l->c->o.idle_poll_ms ||
 	    (op && op->last_error.reason && !says(l, REASON_BmcSlow)))
 		return;
-	if (!l->look.begun_at)
-		life_line_tell(l);
+	if (!l->observation.begun_at)
+		life_queue_report(l);
 	else if (left > 0)
 		loop_timer_start(&l->timer, left < poll ? left : poll);
 	else
@@ -232,11 +239,11 @@ static void tell_slow(struct life *l, int64_t max_age_ms)
 			  SLOW_MS / 1000);
 }
 
-bool life_ensure_looked(struct life *l, int64_t max_age_ms)
+bool life_ensure_observed(struct life *l, int64_t max_age_ms)
 {
 	if (!is_fresh(l, max_age_ms)) {
-		if (!l->look.wanted_at)
-			l->look.wanted_at = loop_now(l->c->loop);
+		if (!l->observation.wanted_at)
+			l->observation.wanted_at = loop_now(l->c->loop);
 		observe(l, max_age_ms >= l->c->o.idle_poll_ms);
 		tell_slow(l, max_age_ms);
 		return false;
@@ -251,19 +258,19 @@ bool life_ensure_off_proved(struct life *l)
 {
 	int64_t now = loop_now(l->c->loop), settle = l->c->o.settle_ms;
 
-	if (!life_ensure_looked(l, settle > 0 ? settle : 1000))
+	if (!life_ensure_observed(l, settle > 0 ? settle : 1000))
 		return false;
-	if (l->look.power != PROVIDER_POWER_OFF)
+	if (l->observation.power != PROVIDER_POWER_OFF)
 		return false;
 	/* Reads from before the last power request prove nothing. Therefore restart the proof of
 	 * off with the last read. */
-	if (l->look.off_since < l->power.ended_at)
-		l->look.off_since = l->look.read_at;
-	if (l->look.read_at - l->look.off_since >= settle)
+	if (l->observation.off_since < l->power.ended_at)
+		l->observation.off_since = l->observation.read_at;
+	if (l->observation.read_at - l->observation.off_since >= settle)
 		return true;
-	if (now - l->look.off_since >= settle)
+	if (now - l->observation.off_since >= settle)
 		observe(l, false);
 	else
-		loop_timer_start(&l->timer, l->look.off_since + settle - now);
+		loop_timer_start(&l->timer, l->observation.off_since + settle - now);
 	return false;
 }

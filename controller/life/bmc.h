@@ -15,7 +15,7 @@
  * The age counts from the start of the read. It counts from the end of the read if the read started
  * after the present state first asked for one; otherwise a slow BMC would make every read too old.
  * Acts do not rely on this age: they read the BMC themselves, see power.h. */
-bool life_ensure_looked(struct life *l, int64_t max_age_ms);
+bool life_ensure_observed(struct life *l, int64_t max_age_ms);
 
 /* True if the machine is proved off by two reads that are settle_ms apart. Both began after the
  * last power request, reported Off and the same identity, and no read between them failed or
@@ -23,17 +23,17 @@ bool life_ensure_looked(struct life *l, int64_t max_age_ms);
 bool life_ensure_off_proved(struct life *l);
 
 /* Initialises the observation state of a new life. */
-void life_look_init(struct life *l);
+void life_observation_init(struct life *l);
 /* Forgets when the present state first wanted an observation of the BMC. Call on a change of
  * state. */
-void life_look_over(struct life *l);
+void life_observation_over(struct life *l);
 /* Forgets the last observation, and ignores that a read is in flight. Call when the machine was
  * attached to a different BMC, or another replica leads. */
-void life_look_forget(struct life *l);
+void life_observation_forget(struct life *l);
 /* Resets the back-off after failed reads, so that the next read can start at once. */
-void life_look_retry(struct life *l);
+void life_observation_retry(struct life *l);
 /* Restarts the proof that the machine is off: only reads from now on count. Call when other
  * evidence contradicts a BMC that reports Off. */
-void life_look_doubt(struct life *l);
+void life_observation_doubt(struct life *l);
 
 #endif

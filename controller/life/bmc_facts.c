@@ -72,7 +72,7 @@ static bool is_told(struct life *l, const json_t *news, int64_t now)
 	return false;
 }
 
-json_t *life_bmc_news(struct life *l)
+json_t *life_bmc_changes(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
 	int64_t now = loop_now(l->c->loop), latency;
@@ -113,7 +113,7 @@ json_t *life_bmc_unlisted(const struct life *l)
 	struct provider_bmc k = {0};
 	json_t *o;
 
-	if (is->says == LISTING_TOLD && was)
+	if (is->says == LISTING_SERVED && was)
 		return json_pack("{s:{s:n}}", "bmc", "drivesNotListed");
 	if (is->says != LISTING_LACKS || (was && was->observed_time / 1000 >= is->said_at / 1000))
 		return NULL;

@@ -16,7 +16,7 @@
  * change. A latency counts as changed if it differs by a quarter or more. A change of the latency
  * alone is returned at most once in 10 min. Changes that were not stored are returned again after
  * 10 min. */
-json_t *life_bmc_news(struct life *l);
+json_t *life_bmc_changes(struct life *l);
 /* Returns a patch of status that records whether the BMC lists its drives (from l->listing), or
  * NULL if status is up to date or nothing is known. */
 json_t *life_bmc_unlisted(const struct life *l);

@@ -27,7 +27,7 @@ static bool is_ours(const struct life *l, const char *url)
 
 static bool shows_our_medium(const struct life *l)
 {
-	return l->look.media && is_ours(l, l->look.media_url);
+	return l->observation.media && is_ours(l, l->observation.media_url);
 }
 
 void life_url_digest(const char *url, char out[static CRYPTO_DIGEST_TEXT])
@@ -44,13 +44,13 @@ bool life_address_kept(const struct life *l)
 
 	if (!l->m->status.bmc.kept_address)
 		return false;
-	life_url_digest(l->look.http_url, digest);
+	life_url_digest(l->observation.http_url, digest);
 	return str_eq(l->m->status.bmc.kept_address, digest);
 }
 
 bool life_has_our_address(const struct life *l)
 {
-	return is_ours(l, l->look.http_url) && !life_address_kept(l);
+	return is_ours(l, l->observation.http_url) && !life_address_kept(l);
 }
 
 void life_boot_forget(struct life *l)
@@ -60,7 +60,7 @@ void life_boot_forget(struct life *l)
 	l->boot.due_at = 0;
 }
 
-bool life_shows_ours(const struct life *l)
+bool life_booted_by_drover(const struct life *l)
 {
 	return shows_our_medium(l) || l->boot.by_http;
 }

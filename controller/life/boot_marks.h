@@ -12,7 +12,7 @@
 
 /* True if drover booted the system that runs now: either the BMC shows one of drover's media (of
  * any boot), or it is known that the machine is on by an HTTP boot of drover. */
-bool life_shows_ours(const struct life *l);
+bool life_booted_by_drover(const struct life *l);
 
 /* True if the BMC or status still shows traces of an agent boot that life_ensure_agent_gone()
  * removes. */

@@ -76,14 +76,14 @@ static void ready(const struct life *l, const json_t *status, struct condition *
  * yet; the caller then keeps the condition that is in status. */
 static bool reachable(const struct life *l, struct condition *c)
 {
-	if (!l->m->spec.bmc || (!l->look.known && l->look.error.kind == ERR_NONE))
+	if (!l->m->spec.bmc || (!l->observation.known && l->observation.error.kind == ERR_NONE))
 		return false;
 	*c = (struct condition){
 		.type = "Reachable", .status = CONDITION_TRUE, .reason = "Answered", .message = ""};
-	if (l->look.error.kind != ERR_NONE) {
+	if (l->observation.error.kind != ERR_NONE) {
 		c->status = CONDITION_FALSE;
-		c->reason = reason_name(life_bmc_reason(&l->look.error));
-		c->message = l->look.error.text;
+		c->reason = reason_name(life_bmc_reason(&l->observation.error));
+		c->message = l->observation.error.text;
 	}
 	return true;
 }
@@ -104,7 +104,7 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
 			"spec.managementPolicy is Observe: drover only reads; to let drover "
 			"manage the machine, run `drover approve %s`",
 			l->name);
-	} else if (l->m->spec.bmc && !l->look.known) {
+	} else if (l->m->spec.bmc && !l->observation.known) {
 		return false;
 	} else if (l->m->spec.bmc && life_identity(l, &e) < 0) {
 		/* the BMC does not report its identity at present: keep the condition in status */
@@ -126,7 +126,7 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
  * yet; the caller then keeps the condition that is in status. */
 static bool healthy(const struct life *l, struct condition *c)
 {
-	bool unread = l->look.unsensed[0], fault = l->look.fault[0];
+	bool unread = l->observation.unsensed[0], fault = l->observation.fault[0];
 
 	*c = (struct condition){.type = "Healthy",
 				.status = unread  ? CONDITION_UNKNOWN
@@ -135,8 +135,8 @@ static bool healthy(const struct life *l, struct condition *c)
 				.reason = unread  ? "SensorsUnread"
 					  : fault ? reason_name(REASON_HardwareFault)
 						  : "NothingCritical",
-				.message = unread ? l->look.unsensed : l->look.fault};
-	return l->m->spec.bmc && (l->look.sensed || unread);
+				.message = unread ? l->observation.unsensed : l->observation.fault};
+	return l->m->spec.bmc && (l->observation.sensed || unread);
 }
 
 /* Returns why others can read the boot medium on the network; NULL: the medium is served over TLS
@@ -147,7 +147,7 @@ static const char *plain_medium(const struct life *l, struct arena *a)
 
 	if (str_starts(p->spec.boot.media_url, "https:") ||
 	    (p->spec.boot.https_media_url && !l->m->status.power.http_boot &&
-	     (l->look.media_https || l->m->status.bmc.media_over)))
+	     (l->observation.media_https || l->m->status.bmc.media_over)))
 		return NULL;
 	return arena_printf(
 		a, "its boot medium is served over plain HTTP (%s)",
@@ -166,7 +166,7 @@ static bool boot_protected(const struct life *l, struct condition *c, struct are
 	const struct provider_object *p = life_provider(l);
 	const char *plain, *any;
 
-	if (!l->m->spec.bmc || !l->look.known || !l->look.media_known || !p ||
+	if (!l->m->spec.bmc || !l->observation.known || !l->observation.media_known || !p ||
 	    !p->spec.boot.media_url)
 		return false;
 	plain = plain_medium(l, a);
@@ -186,7 +186,7 @@ static bool boot_protected(const struct life *l, struct condition *c, struct are
 				: "Bound",
 		.message = arena_printf(
 			a, "%s%s%s%s", plain ? plain : "", plain && any ? "; " : "", any ? any : "",
-			plain || l->look.media_verified || l->m->status.power.http_boot ? ""
+			plain || l->observation.media_verified || l->m->status.power.http_boot ? ""
 			: any ? "; " UNCHECKED
 			      : UNCHECKED),
 	};

@@ -194,7 +194,7 @@ bool life_ensure_bmc_trust_written(struct life *l)
 
 /* --- consent ---------------------------------------------------------------------------------- */
 
-bool life_ensure_ours(struct life *l, enum reason another)
+bool life_ensure_approved_identity(struct life *l, enum reason another)
 {
 	struct err e;
 
@@ -212,7 +212,7 @@ bool life_ensure_ours(struct life *l, enum reason another)
 bool life_ensure_consented(struct life *l)
 {
 	return /* mutant: consent-policy */ l->m->spec.management_policy == MACHINE_MANAGE &&
-	       life_ensure_ours(l, REASON_IdentityMismatch) && life_ensure_single(l);
+	       life_ensure_approved_identity(l, REASON_IdentityMismatch) && life_ensure_single(l);
 }
 
 bool life_ensure_may_leave(struct life *l)

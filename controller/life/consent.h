@@ -20,7 +20,7 @@ bool life_ensure_consented(struct life *l);
 
 /* True if the last observation (life/bmc.h) was of the approved machine. Otherwise waits. another:
  * reason for life_wait() if the BMC reported the identity of a different machine. */
-bool life_ensure_ours(struct life *l, enum reason another);
+bool life_ensure_approved_identity(struct life *l, enum reason another);
 
 /* True if no other Machine has the same identity or BMC. */
 bool life_ensure_single(struct life *l);

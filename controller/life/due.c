@@ -3,7 +3,7 @@
 
 #include "controller/core/clock_jumps.h"
 
-void life_look_in(struct life *l, int64_t ms)
+void life_due_in(struct life *l, int64_t ms)
 {
 	if (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + ms)
 		loop_timer_start(&l->timer, ms);
@@ -16,7 +16,7 @@ bool life_is_due(struct life *l, int64_t since, int64_t after)
 	if (after < 0)
 		return false;
 	if (left > 0)
-		life_look_in(l, left);
+		life_due_in(l, left);
 	return left <= 0;
 }
 
@@ -25,6 +25,6 @@ bool life_is_due_seen(struct life *l, int64_t seen, int64_t after)
 	int64_t left = seen + after - loop_now(l->c->loop);
 
 	if (left > 0)
-		life_look_in(l, left);
+		life_due_in(l, left);
 	return left <= 0;
 }

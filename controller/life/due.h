@@ -12,7 +12,7 @@
  */
 
 /* Schedules the next turn of the machine to begin in at most ms milliseconds. */
-void life_look_in(struct life *l, int64_t ms);
+void life_due_in(struct life *l, int64_t ms);
 /* True once `after` ms have passed since the wall time `since` (Unix ms). Until then schedules the
  * next turn for that time and returns false. Forward jumps of the clock since `since` do not count.
  * A negative `after` means never. */

@@ -14,7 +14,7 @@ int life_identity(const struct life *l, struct err *e);
 
 /* True if the BMC reported the identity of a different machine; e then names the difference. False
  * if the BMC reports no identity. */
-bool life_is_another(const struct life *l, struct err *e);
+bool life_identity_differs(const struct life *l, struct err *e);
 
 /* Returns the system UUID by which to search for the machine: as reported by the BMC, or
  * spec.identity if the BMC does not report one. "": unknown. */

@@ -118,7 +118,7 @@ bool life_ensure_released(struct life *l)
 		life_write(l, json_pack("{s:n}", "install"), NULL);
 		return false;
 	}
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) ||
 	    life_bmc_act(l, "release", LIFE_PROBE_FIRST, PATIENCE_MS) != LIFE_GO)
 		return false;
 	call = life_bmc_call(l);
@@ -277,8 +277,8 @@ static void begin_restart(struct life *l)
  * life_ensure_installed() switches the machine on again. */
 static void restart(struct life *l)
 {
-	if (l->look.power == PROVIDER_POWER_OFF) {
-		if (!l->act.under_way)
+	if (l->observation.power == PROVIDER_POWER_OFF) {
+		if (!l->act.in_progress)
 			write_phase(l, "Installing", "switched off to boot again");
 		return;
 	}
@@ -371,19 +371,19 @@ bool life_ensure_installed(struct life *l, enum life_decision *d)
 
 	if (i->phase == INSTALL_CONFIGURING)
 		return true;
-	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 3) ||
-	    !life_ensure_ours(l, REASON_DuplicateIdentity))
+	if (life_waits_for_power(l) || !life_ensure_observed(l, l->c->o.poll_ms * 3) ||
+	    !life_ensure_approved_identity(l, REASON_DuplicateIdentity))
 		return false;
 	if (i->phase == INSTALL_DONE) {
-		if (l->look.power != PROVIDER_POWER_OFF)
+		if (l->observation.power != PROVIDER_POWER_OFF)
 			life_power(l, false);
-		else if (!l->act.under_way)
+		else if (!l->act.in_progress)
 			begin_configuring(l);
 		return false;
 	}
 	if (i->phase == INSTALL_RESTARTING) {
 		restart(l);
-	} else if (l->look.power == PROVIDER_POWER_OFF) {
+	} else if (l->observation.power == PROVIDER_POWER_OFF) {
 		forget_seen(l);
 		life_power(l, true);
 	} else if (ensure_up(l, d)) {

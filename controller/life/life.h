@@ -93,7 +93,7 @@ struct life_attached {
 };
 
 /* The last observation of the BMC, and the read in flight (life/bmc.c). */
-struct life_look {
+struct life_observation {
 	/* True: the other members show a successful read. False: no read has succeeded, or it was
 	 * forgotten. */
 	bool known;
@@ -164,14 +164,14 @@ struct life_facts {
 	uint64_t trip_from;
 	/* loop_now() before which a change of the latency alone is not written */
 	int64_t latency_after;
-	/* JSON text of the changes that life_bmc_news() returned last; NULL: none */
+	/* JSON text of the changes that life_bmc_changes() returned last; NULL: none */
 	char *told;
 	/* loop_now() before which the same changes (told) are not returned again */
 	int64_t told_after;
 };
 
-/* Waiting times of this machine's calls in the machine queue of its Provider (life/line.c) */
-struct life_line {
+/* Waiting times of this machine's calls in the machine queue of its Provider (life/queue_wait.c) */
+struct life_queue {
 	/* loop_now() since when a call of this machine waits in the queue; 0: no call waits */
 	int64_t since;
 	/* total wait, in ms, of the calls of the present state that have left the queue */
@@ -213,7 +213,7 @@ struct life_listing {
 		/* not asked yet, or no answer yet */
 		LISTING_NOT_ASKED,
 		/* the BMC serves the list; the list may be empty */
-		LISTING_TOLD,
+		LISTING_SERVED,
 		/* the BMC does not serve the list */
 		LISTING_LACKS
 	} says;
@@ -222,7 +222,7 @@ struct life_listing {
 };
 
 /* The last observation of the machine's port at the fabric (life/port.c) */
-struct life_place {
+struct life_port {
 	bool known;
 	char segment[128];
 	enum fabric_proof proof;
@@ -249,7 +249,7 @@ struct life_acts {
 	 * life/journal.c if that write failed. */
 	bool journaled;
 	/* True: the act was sent and has not been answered yet */
-	bool under_way;
+	bool in_progress;
 	/* True: an act is due, but was withheld because the Lease was not renewed in time or the
 	 * clock disagrees with the API server's clock. This was logged, and is not logged again. */
 	bool withheld;
@@ -304,12 +304,13 @@ struct life_powered {
  * whereabouts and due_at. */
 struct life_boot {
 	/* index of the boot method in use, among the boot methods of the Provider */
-	unsigned way;
-	/* "OPERATION/BOOT" of the boot for which `way` was chosen */
-	char way_for[96];
+	unsigned method;
+	/* "OPERATION/BOOT" of the boot for which `method` was chosen */
+	char method_for[96];
 	/* errors of the BMC for the boot methods before this one; "": this is the first method */
 	char refused[256];
-	/* True: the BMC refused media over plain HTTP, so drover offers HTTPS (life/boot_way.c) */
+	/* True: the BMC refused media over plain HTTP, so drover offers HTTPS
+	 * (life/boot_method.c) */
 	bool over_tls;
 	/* True: the machine is on because it was switched on for an agent by HTTP boot */
 	bool by_http;
@@ -328,7 +329,8 @@ struct life_follow {
 	char begun[192];
 	/* loop_now() when this process first saw the act `begun` in the journal */
 	int64_t begun_at;
-	/* value of look.answered (the number of successful reads) when another replica last led */
+	/* value of observation.answered (the number of successful reads) when another replica last
+	 * led */
 	unsigned from;
 	/* True: requests of the previous leader to the BMC can no longer take effect */
 	bool over;
@@ -369,7 +371,7 @@ struct life_journal {
 	 * steps/tick.c when another replica leads. */
 	bool took_over;
 	/* loop_now() when a reason for waiting was last reported; 0: never. Also set by
-	 * life/told.c. */
+	 * life/stale_reason.c. */
 	int64_t said_at;
 	/* What this turn decided. steps/enter.c writes it at the end of the turn. */
 	struct life_decided {
@@ -486,11 +488,11 @@ struct life {
 	struct agent_session *agent;
 
 	struct life_attached attached;
-	struct life_look look;
+	struct life_observation observation;
 	struct life_facts facts;
-	struct life_line line;
+	struct life_queue queue;
 	struct life_listing listing;
-	struct life_place place;
+	struct life_port port;
 	struct life_acts act;
 	struct life_powered power;
 	struct life_install install;

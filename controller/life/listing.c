@@ -125,7 +125,7 @@ static void on_lacking(struct life *l, const struct provider_observation *o, boo
 		return;
 	}
 	keep(k, o);
-	say(l, whole ? LISTING_LACKS : LISTING_TOLD);
+	say(l, whole ? LISTING_LACKS : LISTING_SERVED);
 	log_gap(l, o->ndrives ? "BMC lists only part of its drives" : "BMC lists no drives");
 }
 
@@ -165,7 +165,7 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 		 * as missing */
 		keep(k, o);
 		if (!o->drives_lack)
-			say(l, LISTING_TOLD);
+			say(l, LISTING_SERVED);
 	} else if (e->kind == ERR_UNSUPPORTED && e->code) {
 		on_lacking(l, &none, true);
 	} else if (e->kind == ERR_UNSUPPORTED || e->kind == ERR_NOT_FOUND) {
@@ -193,7 +193,7 @@ static void let_be(struct life *l)
  * false. */
 static bool ensure_given_up(struct life *l, bool waits)
 {
-	if (!waits || !life_ensure_looked(l, loop_now(l->c->loop) - l->listing.failed_at))
+	if (!waits || !life_ensure_observed(l, loop_now(l->c->loop) - l->listing.failed_at))
 		return false;
 	let_be(l);
 	return true;
@@ -234,7 +234,7 @@ static bool ensure_listed(struct life *l, bool waits)
 		return false;
 	/* Observe the BMC before the first call: only an observation writes the session that drover
 	 * opens at the BMC to the journal. */
-	if (!l->look.known && !life_ensure_looked(l, -1))
+	if (!l->observation.known && !life_ensure_observed(l, -1))
 		return false;
 	k->busy = true;
 	provider_drives(l->driver->provider, l->bmc, &call);

@@ -52,7 +52,7 @@ bool life_ensure_logged_out(struct life *l)
 		return false;
 	/* forget the observation, which names the session; otherwise the session would be written
 	 * again */
-	life_look_forget(l);
+	life_observation_forget(l);
 	life_write(l, json_pack("{s:{s:n}}", "bmc", "sessionURI"), NULL);
 	return false;
 }

@@ -21,15 +21,15 @@ static struct fabric_port port(const struct life *l)
 
 bool life_in_tenants_segment(const struct life *l)
 {
-	return l->place.known && str_starts(l->place.segment, SEGMENT_TENANTS);
+	return l->port.known && str_starts(l->port.segment, SEGMENT_TENANTS);
 }
 
-bool life_kept_apart(const struct life *l)
+bool life_in_drovers_segment(const struct life *l)
 {
 	const struct provider_object *p = life_provider(l);
-	const char *seg = l->place.segment;
+	const char *seg = l->port.segment;
 
-	return l->place.known && l->place.proof != FABRIC_PROOF_NONE &&
+	return l->port.known && l->port.proof != FABRIC_PROOF_NONE &&
 	       (str_eq(seg, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
 		str_eq(seg, str_or(p->spec.network.segments.provisioning, "provisioning")));
 }
@@ -38,14 +38,14 @@ static void on_place_seen(const struct fabric_place *p, const struct err *e, voi
 {
 	struct life *l = arg;
 
-	l->place.busy = false;
-	l->place.known = !e;
+	l->port.busy = false;
+	l->port.known = !e;
 	if (!e) {
-		str_copy(l->place.segment, sizeof(l->place.segment), str_or(p->segment, ""));
-		l->place.proof = p->proof;
-		str_copy(l->place.why, sizeof(l->place.why), str_or(p->why, ""));
-		l->place.read_at = p->read_at;
-		l->place.answered_at = loop_now(l->c->loop);
+		str_copy(l->port.segment, sizeof(l->port.segment), str_or(p->segment, ""));
+		l->port.proof = p->proof;
+		str_copy(l->port.why, sizeof(l->port.why), str_or(p->why, ""));
+		l->port.read_at = p->read_at;
+		l->port.answered_at = loop_now(l->c->loop);
 	} else {
 		log_warn("fabric could not be read", LOG_S("machine", l->name), LOG_E(e));
 		l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
@@ -62,9 +62,9 @@ static void on_placed(const struct fabric_place *p, const struct err *e, void *a
 	struct life *l = arg;
 
 	(void)p;
-	l->place.busy = false;
-	l->place.known = false;
-	l->place.moving[0] = '\0';
+	l->port.busy = false;
+	l->port.known = false;
+	l->port.moving[0] = '\0';
 	life_acted(l, e);
 }
 
@@ -77,23 +77,23 @@ static bool may_act(void *arg)
 	return ctx_may_act(l->c);
 }
 
-void life_place_forget(struct life *l)
+void life_port_forget(struct life *l)
 {
-	l->place.known = false;
+	l->port.known = false;
 }
 
-void life_place_over(struct life *l)
+void life_port_over(struct life *l)
 {
-	l->place.wanted_at = 0;
+	l->port.wanted_at = 0;
 }
 
-void life_place_drop(struct life *l)
+void life_port_drop(struct life *l)
 {
-	l->place.busy = l->place.known = false;
-	if (!l->place.moving[0])
+	l->port.busy = l->port.known = false;
+	if (!l->port.moving[0])
 		return;
-	life_move_unheard(l, l->place.moving);
-	l->place.moving[0] = '\0';
+	life_move_unheard(l, l->port.moving);
+	l->port.moving[0] = '\0';
 	life_act_unanswered(l);
 }
 
@@ -102,14 +102,14 @@ void life_place_drop(struct life *l)
  * present state first wanted one; otherwise a slow fabric would make every observation too old. */
 static bool is_fresh(const struct life *l, int64_t max_age_ms)
 {
-	const struct life_place *k = &l->place;
+	const struct life_port *k = &l->port;
 	bool since = k->wanted_at && k->read_at >= k->wanted_at;
 
 	return k->known && k->read_at >= l->act.ended_at &&
 	       loop_now(l->c->loop) - (since ? k->answered_at : k->read_at) <= max_age_ms;
 }
 
-bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
+bool life_ensure_port_observed(struct life *l, int64_t max_age_ms)
 {
 	const struct fabric_port at = port(l);
 	struct fabric_call call = {
@@ -118,13 +118,13 @@ bool life_ensure_port_looked(struct life *l, int64_t max_age_ms)
 		.done = on_place_seen,
 		.arg = l};
 
-	if (l->place.busy)
+	if (l->port.busy)
 		return false;
 	if (is_fresh(l, max_age_ms))
 		return true;
-	if (!l->place.wanted_at)
-		l->place.wanted_at = loop_now(l->c->loop);
-	l->place.busy = true;
+	if (!l->port.wanted_at)
+		l->port.wanted_at = loop_now(l->c->loop);
+	l->port.busy = true;
 	fabric_observe(l->driver->fabric, &at, &call);
 	return false;
 }
@@ -140,7 +140,7 @@ static bool is_old(const struct life *l, const char *segment)
 	if (p && !strncmp(str_or(p->order, ""), id, n) && p->order[n] == '/')
 		return !str_eq(l->m->status.network.segment, segment);
 	return p || !str_eq(l->m->status.network.segment, segment) ||
-	       (l->place.proof != FABRIC_PROOF_NONE &&
+	       (l->port.proof != FABRIC_PROOF_NONE &&
 		str_eq(l->m->status.network.proof, fabric_proof_names[FABRIC_PROOF_NONE]));
 }
 
@@ -160,13 +160,13 @@ static void write_place(struct life *l, const char *segment, enum fabric_proof p
  * moment. */
 static void report_not_placed(struct life *l, const char *segment)
 {
-	const char *mac = str_or(l->m->spec.boot_mac_address, "unknown"), *why = l->place.why;
+	const char *mac = str_or(l->m->spec.boot_mac_address, "unknown"), *why = l->port.why;
 
-	if (!str_eq(l->place.segment, segment) && l->m->status.operation->attempt >= 2)
+	if (!str_eq(l->port.segment, segment) && l->m->status.operation->attempt >= 2)
 		life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed,
 			  "the fabric accepted the move to segment %s and still reports the port "
 			  "(MAC address %s) in %s%s%s",
-			  segment, mac, str_or(l->place.segment, "no segment"), *why ? ": " : "",
+			  segment, mac, str_or(l->port.segment, "no segment"), *why ? ": " : "",
 			  why);
 	else if (*why)
 		life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed, "%s", why);
@@ -183,15 +183,15 @@ bool life_ensure_placed(struct life *l, const char *segment)
 				   .arg = l};
 	char step[48];
 
-	if (l->place.busy || !life_ensure_moves_landed(l, segment))
+	if (l->port.busy || !life_ensure_moves_landed(l, segment))
 		return false;
-	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_port_observed(l, l->c->o.poll_ms * 10))
 		return false;
-	if (str_eq(l->place.segment, segment) &&
-	    (!isolated || /* mutant: cut-not-proved */ l->place.proof != FABRIC_PROOF_NONE)) {
+	if (str_eq(l->port.segment, segment) &&
+	    (!isolated || /* mutant: cut-not-proved */ l->port.proof != FABRIC_PROOF_NONE)) {
 		if (!is_old(l, segment))
 			return true;
-		write_place(l, segment, l->place.proof);
+		write_place(l, segment, l->port.proof);
 		return false;
 	}
 	/* First clear the result of the last probe and its proof in status: they are for the
@@ -204,15 +204,15 @@ bool life_ensure_placed(struct life *l, const char *segment)
 	if (life_act(l, step, LIFE_IDEMPOTENT, 10000) != LIFE_GO) {
 		/* The move was answered, but the port is not in the segment yet: forget the
 		 * observation, so that the next turn observes the port again. */
-		if (str_eq(l->act.step, step) && !l->act.under_way &&
+		if (str_eq(l->act.step, step) && !l->act.in_progress &&
 		    !writer_busy(&l->journal.write)) {
-			l->place.known = false;
+			l->port.known = false;
 			report_not_placed(l, segment);
 		}
 		return false;
 	}
-	l->place.busy = true;
-	str_copy(l->place.moving, sizeof(l->place.moving), segment);
+	l->port.busy = true;
+	str_copy(l->port.moving, sizeof(l->port.moving), segment);
 	call.done = on_placed;
 	fabric_place(l->driver->fabric, &at, segment, &call);
 	return false;

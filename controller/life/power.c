@@ -16,8 +16,8 @@
 #include "controller/life/boot_marks.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
-#include "controller/life/line.h"
 #include "controller/life/power_turn.h"
+#include "controller/life/queue_wait.h"
 #include "controller/life/takeover.h"
 #include "controller/rules/identity.h"
 
@@ -50,17 +50,17 @@ bool life_ensure_off_confirmed(struct life *l)
 	enum reason why;
 	char text[400], note[900];
 	bool shut = !life_bmc_is_open(l, &why, text) && why != REASON_NONE,
-	     error = l->look.error.kind != ERR_NONE,
-	     dead = shut || (error && l->look.backoff.failures >= DEAD_READS);
+	     error = l->observation.error.kind != ERR_NONE,
+	     dead = shut || (error && l->observation.backoff.failures >= DEAD_READS);
 
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
 		return false;
 	if (!shut) /* also read the BMC: it may answer again, and contradict the operator */
-		(void)life_ensure_looked(l, l->c->o.poll_ms * 5);
-	if (!dead && (error || !l->look.known))
+		(void)life_ensure_observed(l, l->c->o.poll_ms * 5);
+	if (!dead && (error || !l->observation.known))
 		return false;
 	/* mutant: confirmed-though-on */
-	if (!dead && l->look.power == PROVIDER_POWER_ON) {
+	if (!dead && l->observation.power == PROVIDER_POWER_ON) {
 		void_confirmation(l);
 		return false;
 	}
@@ -72,8 +72,8 @@ bool life_ensure_off_confirmed(struct life *l)
 		"reports: %s",
 		id, machine_state_info[l->state].name,
 		shut   ? text
-		: dead ? l->look.error.text
-		       : provider_power_names[l->look.power]);
+		: dead ? l->observation.error.text
+		       : provider_power_names[l->observation.power]);
 	log_warn("off confirmed by an operator", LOG_S("machine", l->name), LOG_S("operation", id));
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);
 	life_write(l, json_pack("{s:{s:s}}", "power", "confirmedBy", id), NULL);
@@ -86,7 +86,7 @@ static void acted(struct life *l, const struct err *e)
 {
 	bool unsent = e && l->power.unsent;
 
-	life_line_left(l);
+	life_queue_left(l);
 	life_acted(l, unsent ? NULL : e);
 	if (unsent)
 		life_act_unsent(l);
@@ -136,7 +136,7 @@ static int fits(const struct provider_observation *seen, void *arg, struct err *
 	/* Accept a BMC that reports no override here: some BMCs show it elsewhere than in the
 	 * System resource. */
 	if (str_eq(l->act.step, "power-on") && seen->boot_override != PROVIDER_OVERRIDE_NONE &&
-	    seen->boot_override != l->look.override)
+	    seen->boot_override != l->observation.override)
 		return err_set(e, ERR_UNAVAILABLE, 0,
 			       "not switched on: another client changed the boot override");
 	return 0;
@@ -149,13 +149,13 @@ static void on_begun(int64_t waited_ms, void *arg)
 	struct life *l = arg;
 
 	l->act.began_at = loop_now(l->c->loop);
-	life_line_begun(waited_ms, l);
+	life_queue_begun(waited_ms, l);
 }
 
 struct provider_call life_bmc_call(struct life *l)
 {
 	l->power.unsent = false;
-	life_line_asked(l);
+	life_queue_asked(l);
 	return (struct provider_call){
 		.op_id = l->m->status.operation->id,
 		.fence = l->m->status.operation->fence,
@@ -183,10 +183,10 @@ static void report_still_on(struct life *l)
 	const struct machine_operation *op = l->m->status.operation;
 	const struct life_acts *act = &l->act;
 
-	if (l->look.power != PROVIDER_POWER_ON || !op || !str_eq(op->step, "power-off") ||
-	    op->attempt < 2 || !str_eq(act->step, op->step) || act->journaled || act->under_way ||
-	    !act->began_at || act->ended_at < act->began_at || l->look.read_at < act->ended_at ||
-	    writer_busy(&l->journal.write))
+	if (l->observation.power != PROVIDER_POWER_ON || !op || !str_eq(op->step, "power-off") ||
+	    op->attempt < 2 || !str_eq(act->step, op->step) || act->journaled || act->in_progress ||
+	    !act->began_at || act->ended_at < act->began_at ||
+	    l->observation.read_at < act->ended_at || writer_busy(&l->journal.write))
 		return;
 	life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 		  "%s accepted power-off (attempt %lld) and still answers On",
@@ -201,7 +201,7 @@ void life_power(struct life *l, bool on)
 	/* No machine that is recorded as clean serves a tenant. If such a machine is on, status was
 	 * restored from a backup, or another client switched the machine on. It may then run a
 	 * tenant's workload, so do not switch it off. */
-	if (!on && l->m->status.clean && !life_shows_ours(l) && !l->m->status.agent) {
+	if (!on && l->m->status.clean && !life_booted_by_drover(l) && !l->m->status.agent) {
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded clean and off, but on without drover's boot medium; to wipe the "

@@ -15,7 +15,7 @@
 static bool asked_for(const struct life *l, int64_t patience_ms)
 {
 	return str_eq(l->act.step, "power-on") &&
-	       (l->act.journaled || l->act.under_way ||
+	       (l->act.journaled || l->act.in_progress ||
 		(l->act.began_at && loop_now(l->c->loop) - l->act.began_at < patience_ms));
 }
 
@@ -86,7 +86,7 @@ bool life_ensure_power_turn(struct life *l, int64_t patience_ms)
 
 	if (asked_for(l, patience_ms))
 		return true;
-	if (l->act.under_way || writer_busy(&l->journal.write) ||
+	if (l->act.in_progress || writer_busy(&l->journal.write) ||
 	    loop_now(l->c->loop) < l->act.after || !life_ensure_unpaused(l))
 		return false;
 	if (!power_pacing_power_on(l->parts->power_pacing, l->m, &w)) {

@@ -14,8 +14,8 @@
 #include "controller/core/keys.h"
 #include "controller/hardware/segments.h"
 #include "controller/life/agent_boot.h"
+#include "controller/rules/api_path.h"
 #include "controller/rules/probe_judge.h"
-#include "controller/rules/way.h"
 
 struct collect {
 	struct probe_targets *targets;
@@ -34,10 +34,10 @@ static bool add_tenant(const struct kube_entry *e, void *arg)
 	struct collect *c = arg;
 	char *segment = arena_calloc(c->arena, TENANT_SEGMENT, 1);
 	const char **way = arena_calloc(c->arena, 1, sizeof(*way));
-	const struct strings ways = {way, way_own_address(vc) != NULL};
+	const struct strings ways = {way, api_path_own_address(vc) != NULL};
 
 	segment_of_tenant(vc, segment);
-	*way = ways.n ? arena_strdup(c->arena, way_own_address(vc)) : NULL;
+	*way = ways.n ? arena_strdup(c->arena, api_path_own_address(vc)) : NULL;
 	if (c->own && str_eq(segment, c->mine)) {
 		probe_targets_own(c->targets, &vc->spec.network.probe, segment);
 	} else if (!c->own && !str_eq(segment, c->mine)) {
@@ -81,7 +81,7 @@ static struct probe_targets *targets_of_tenant(const struct life *l,
 
 	segment_of_tenant(vc, mine);
 	c.mine = mine;
-	*join = endpoint ? endpoint : way_address(vc);
+	*join = endpoint ? endpoint : api_path_address(vc);
 	if (address_service(*join, host, &port))
 		probe_targets_own(c.targets, &(struct strings){join, 1}, mine);
 	/* without a fabric, other segments are not separated: do not probe them */
@@ -308,7 +308,7 @@ bool life_proof_may_suffice(const struct life *l, const struct node_claim *n,
 	OWN(arena) a = arena_new();
 	const struct probe_targets *t = join_targets(l, n, NULL, a);
 
-	if ((int)l->place.proof >= wants || (t && t->v[0].own))
+	if ((int)l->port.proof >= wants || (t && t->v[0].own))
 		return true;
 	str_format(
 		why, LIFE_PROOF_TEXT,

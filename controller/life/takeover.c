@@ -77,7 +77,7 @@ bool life_ensure_moves_landed(struct life *l, const char *segment)
 
 void life_follow_forget(struct life *l)
 {
-	l->follow.from = l->look.answered;
+	l->follow.from = l->observation.answered;
 	l->follow.over = false;
 }
 
@@ -92,12 +92,12 @@ bool life_ensure_predecessor_done(struct life *l)
 	if (l->follow.over || !l->bmc)
 		return true;
 	/* mutant: predecessor-looks */
-	if (l->look.answered - l->follow.from < LOOKS) {
-		(void)life_ensure_looked(l, -1);
+	if (l->observation.answered - l->follow.from < LOOKS) {
+		(void)life_ensure_observed(l, -1);
 		return false;
 	}
 	rest = l->follow.begun_at + (managed ? MANAGER_MS : CALL_MS) - loop_now(l->c->loop);
-	if (l->follow.begun[0] && (managed || !l->look.session_uri[0]) && rest > 0) {
+	if (l->follow.begun[0] && (managed || !l->observation.session_uri[0]) && rest > 0) {
 		loop_timer_start(&l->timer, rest);
 		return false;
 	}

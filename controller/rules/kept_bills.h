@@ -13,7 +13,8 @@
  * There are KEPT_BILLS ConfigMaps. The UID of a VirtualCluster determines its ConfigMap, and the
  * bill is stored under that UID. Writing a bill again therefore counts nothing twice. A bill is a
  * VirtualCluster that has only metadata and status.cost.
- * Tests: tests/unit/controller/rules/test_kept_bills.c, tests/unit/controller/tenant/test_debts.c
+ * Tests: tests/unit/controller/rules/test_kept_bills.c,
+ * tests/unit/controller/tenant/test_pending_cleanup.c
  */
 #define KEPT_BILLS 16
 #define KEPT_BILLS_NAME 16

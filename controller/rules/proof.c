@@ -1,6 +1,6 @@
 #include "controller/rules/proof.h"
 
-#include "controller/rules/way.h"
+#include "controller/rules/api_path.h"
 
 /* proof: the best proof of a machine's network segment that the configuration allows.
  * Tests: tests/unit/controller/rules/test_proof.c */
@@ -27,5 +27,5 @@ bool proof_by_packets(const struct provider_object *p)
 
 bool proof_is_probed(const struct virtual_cluster *vc)
 {
-	return vc->spec.network.probe.n || way_address(vc);
+	return vc->spec.network.probe.n || api_path_address(vc);
 }

@@ -72,16 +72,17 @@ static const struct tenant_node *node_of(struct life *l, const struct node_claim
 	if (!node)
 		life_wait(l, WAITING_APPROVAL, REASON_NodeNotFound,
 			  "tenant %s has no Node with the name of the claim, %s", vc, n->meta.name);
-	else if (!identity_node(l->look.uuid, identity_provider_id(l->m, a), node->system_uuid,
-				node->provider_id))
+	else if (!identity_node(l->observation.uuid, identity_provider_id(l->m, a),
+				node->system_uuid, node->provider_id))
 		life_wait(l, WAITING_APPROVAL, REASON_NodeIdentityMismatch,
 			  "Node %s (%s) has system UUID %s, but the BMC reports %s", n->meta.name,
 			  str_or(node->provider_id, "no providerID"),
-			  str_or(node->system_uuid, "(none)"), str_or(l->look.uuid, "(none)"));
+			  str_or(node->system_uuid, "(none)"),
+			  str_or(l->observation.uuid, "(none)"));
 	else if (str_empty(node->boot_id))
 		life_wait(l, WAITING_APPROVAL, REASON_NodeIdentityMismatch,
 			  "Node %s reports no boot id", n->meta.name);
-	else if (l->look.power != PROVIDER_POWER_ON)
+	else if (l->observation.power != PROVIDER_POWER_ON)
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "Node %s runs on this machine, but the BMC does not report it on",
 			  n->meta.name);
@@ -104,16 +105,16 @@ static bool ensure_in_its_segment(struct life *l, const struct node_claim *n)
 		return false;
 	if (p->spec.network.type == FABRIC_NONE)
 		return true;
-	if (!life_ensure_port_looked(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_port_observed(l, l->c->o.poll_ms * 10))
 		return false;
 	segment_of_tenant(vc, segment);
-	if (str_eq(l->place.segment, segment) && l->place.proof != FABRIC_PROOF_NONE)
+	if (str_eq(l->port.segment, segment) && l->port.proof != FABRIC_PROOF_NONE)
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_NetworkNotConfirmed,
 		  "not adopted: the machine's port is in %s%s, but the claim's tenant uses %s",
-		  l->place.segment[0] ? l->place.segment : "no segment",
-		  l->place.proof == FABRIC_PROOF_NONE ? " (not proved)" : "", segment);
-	life_place_forget(l);
+		  l->port.segment[0] ? l->port.segment : "no segment",
+		  l->port.proof == FABRIC_PROOF_NONE ? " (not proved)" : "", segment);
+	life_port_forget(l);
 	return false;
 }
 
@@ -155,7 +156,7 @@ static enum life_decision replaced(struct life *l)
 {
 	enum life_decision d = LIFE_STAY;
 
-	if (adopt_wanted(l) && life_ensure_looked(l, l->c->o.poll_ms * 5))
+	if (adopt_wanted(l) && life_ensure_observed(l, l->c->o.poll_ms * 5))
 		d = adopt(l);
 	else if (!adopt_wanted(l))
 		life_wait(l, WAITING_APPROVAL, REASON_ClaimReplaced,
@@ -170,7 +171,7 @@ static enum life_decision replaced(struct life *l)
 
 bool adopt_unless_gone(struct life *l, enum life_decision *d)
 {
-	enum life_claim_is is = life_claim_look(l);
+	enum life_claim_is is = life_claim_check(l);
 
 	if (is == LIFE_CLAIM_REPLACED)
 		*d = replaced(l);

@@ -15,7 +15,7 @@
  * switches neither the power nor the port.
  *
  * Also used while the machine serves or drains, if its claim was replaced by one with the same name
- * and a different UID (life_claim_look()). The machine is then bound to the new UID, in the same
+ * and a different UID (life_claim_check()). The machine is then bound to the new UID, in the same
  * tenancy.
  * Tests: tests/world/test_verbs.c
  */

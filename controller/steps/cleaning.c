@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
-#include "controller/claims/stop_line.h"
+#include "controller/claims/breaker.h"
 #include "controller/core/keys.h"
 #include "controller/life/agent_boot.h"
 #include "controller/life/bmc.h"
@@ -79,11 +79,12 @@ enum life_decision step_dirty(struct life *l)
 	enum life_decision d = LIFE_STAY;
 	struct err e;
 
-	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 5))
+	if (life_waits_for_power(l) || !life_ensure_observed(l, l->c->o.poll_ms * 5))
 		return d;
-	if (life_is_another(l, &e))
+	if (life_identity_differs(l, &e))
 		return life_quarantine(l, EXIT_OPERATOR, REASON_DuplicateIdentity, "%s", e.text);
-	if (!life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_movable(l) ||
+	if (!life_ensure_approved_identity(l, REASON_DuplicateIdentity) ||
+	    !life_ensure_movable(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.quarantine, "quarantine")) ||
 	    !life_ensure_signable(l)) /* do not begin a wipe that cannot be recorded */
 		return d;
@@ -440,7 +441,7 @@ static bool ensure_not_worn(struct life *l, enum life_decision *d)
 	const struct machine_failure *f = NULL;
 	enum machine_exit way = EXIT_AUTO;
 
-	if (!stop_line_machine_worn(l->c, l->m))
+	if (!breaker_machine_worn(l->c, l->m))
 		return true;
 	for (size_t i = 0; i < l->m->status.failures.n; i++)
 		if (l->m->status.failures.v[i].claim)

@@ -100,13 +100,13 @@ static bool ensure_bmc_ours(struct life *l, enum life_decision *d)
 {
 	struct err e;
 
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 10))
 		return false;
-	if (life_is_another(l, &e)) {
+	if (life_identity_differs(l, &e)) {
 		*d = life_fail(l, REASON_DuplicateIdentity, "%s", e.text);
 		return false;
 	}
-	return life_ensure_ours(l, REASON_DuplicateIdentity);
+	return life_ensure_approved_identity(l, REASON_DuplicateIdentity);
 }
 
 /* --- claimed ---------------------------------------------------------------------------------- */

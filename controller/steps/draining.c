@@ -102,7 +102,7 @@ static void tell_changed(struct life *l, const struct node_claim *n, const struc
 
 	if (!was || (same_wish(was, lv) && !str_eq(lv->reason, LEAVE_DRAIN)))
 		return;
-	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
+	leave_report(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 }
 
 /* Writes the progress to status.leave, at intervals. If the progress has not changed, reports what
@@ -157,7 +157,7 @@ static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 	if (l->m->status.leave && str_eq(l->m->status.leave->reason, LEAVE_DRIFTED) &&
 	    l->all->spec.drift)
 		drift_withdrawn(l->all->spec.drift, n);
-	leave_tell(l, n, "Normal", "DrainWithdrawn", leave_withdrawn(l, text, sizeof(text)));
+	leave_report(l, n, "Normal", "DrainWithdrawn", leave_withdrawn(l, text, sizeof(text)));
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
 
@@ -172,16 +172,16 @@ static enum life_decision finish(struct life *l, const struct node_claim *n, con
 
 	leave_left((int64_t)left, left ? blocked : NULL, text, sizeof(text));
 	if (lv->then == DRAIN_HOLD) {
-		leave_tell(l, n, left ? "Warning" : "Normal", "Drained", text);
+		leave_report(l, n, left ? "Warning" : "Normal", "Drained", text);
 		str_format(by, sizeof(by), "by Drain %.63s: %.200s", str_or(lv->drain, ""),
 			   d ? str_or(d->spec.reason, "") : "");
-		hold_tell(l, true, by);
+		hold_report(l, true, by);
 		extra = json_pack("{s:n, s:{s:s?, s:s, s:I, s:s?}}", "leave", "hold", "drain",
 				  lv->drain, "since", str_time(when, loop_wall(l->c->loop)),
 				  "podsLeft", (json_int_t)left, "blockedBy", left ? blocked : NULL);
 		return life_goto(l, MACHINE_SERVING, extra, REASON_NONE, NULL);
 	}
-	leave_tell(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
+	leave_report(l, n, left ? "Warning" : "Normal", left ? "DeadlinePassed" : "Drained", text);
 	extra = json_pack("{s:n, s:{s:I, s:n}}", "hold", "leave", "podsLeft", (json_int_t)left,
 			  "blockedBy");
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);

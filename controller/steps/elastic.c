@@ -374,7 +374,7 @@ static enum life_decision take_answer(struct life *l)
 
 	if (l->elastic.answer == ELASTIC_LAUNCHED)
 		return launched(l, l->elastic.id, l->elastic.provider_id);
-	fleet_cool(l->parts->fleet, provider_name(l), &o, &l->elastic.err);
+	fleet_offer_refused(l->parts->fleet, provider_name(l), &o, &l->elastic.err);
 	life_write(l,
 		   json_pack("{s:{s:s, s:s}}", "instance", "refusedTime",
 			     str_time(when, loop_wall(l->c->loop)), "refusal", l->elastic.err.text),
@@ -427,7 +427,7 @@ static enum life_decision claimed(struct life *l)
 	if (!ensure_listed_anew(l))
 		return d;
 	x = find(l);
-	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE)
+	if (x && x->state != ELASTIC_ENDING && x->state != ELASTIC_TERMINATED)
 		return launched(l, x->id, x->provider_id);
 	/* No pod needs the claim at present. Launch nothing until the claim is withdrawn, or a pod
 	 * needs it after all. */
@@ -461,7 +461,7 @@ static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 		l->elastic.gone_from = now;
 	if (x)
 		l->elastic.gone_from = 0;
-	if (x ? x->state != ELASTIC_ENDING && x->state != ELASTIC_GONE
+	if (x ? x->state != ELASTIC_ENDING && x->state != ELASTIC_TERMINATED
 	      : now - l->elastic.gone_from < ABSENT_MS)
 		return true;
 	if (!life_ensure_unpaused(l))
@@ -526,7 +526,7 @@ static bool ensure_ended(struct life *l)
 	if (!ensure_listed_anew(l) || !ensure_listed(l, now - l->c->o.poll_ms * 5))
 		return false;
 	x = find(l);
-	if (x && x->state == ELASTIC_GONE)
+	if (x && x->state == ELASTIC_TERMINATED)
 		return true;
 	if (x && x->state != ELASTIC_ENDING) {
 		l->elastic.gone_from = 0;

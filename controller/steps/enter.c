@@ -16,8 +16,8 @@
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
 #include "controller/life/port.h"
+#include "controller/life/stale_reason.h"
 #include "controller/life/tenancy.h"
-#include "controller/life/told.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/promise.h"
 
@@ -79,7 +79,7 @@ static void enter(struct life *l, const struct life_decided *d)
 		       "lastError", "progress", "fence", (json_int_t)life_fence(l));
 	/* If an act has not ended, keep it in the journal, so that the next leader waits for the
 	 * end of the act (life/takeover.h). */
-	for (size_t i = 0; !l->act.under_way && i < sizeof(act) / sizeof(*act); i++)
+	for (size_t i = 0; !l->act.in_progress && i < sizeof(act) / sizeof(*act); i++)
 		json_object_set_new(op, act[i], json_null());
 	life_set_time(op, "deadline", limit ? now + limit : 0);
 	if (d->to == MACHINE_CLAIMED || d->to == MACHINE_STOPPING) {
@@ -88,7 +88,7 @@ static void enter(struct life *l, const struct life_decided *d)
 		json_object_set_new(op, "bootNumber", json_null());
 	}
 	if (d->to == MACHINE_QUARANTINED && json_object_get(status, "quarantine")) {
-		told = life_told_quarantine(json_object_get(status, "quarantine"));
+		told = life_quarantine_reason(json_object_get(status, "quarantine"));
 		json_object_update(op, told);
 		json_decref(told);
 	}
@@ -113,8 +113,8 @@ static void enter(struct life *l, const struct life_decided *d)
 		 LOG_S("message", str_or(d->message, "")),
 		 LOG_I("ms", l->m->status.state_since ? now - l->m->status.state_since : 0));
 	life_act_over(l);
-	life_look_over(l);
-	life_place_over(l);
+	life_observation_over(l);
+	life_port_over(l);
 	life_ask_forget(l);
 	life_drop_work(l);
 	l->work.progress = 0;

@@ -12,7 +12,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/node.h"
 
-static bool drain_stands(const struct life *l, const char *name)
+static bool drain_is_valid(const struct life *l, const char *name)
 {
 	const struct drain *d = CTX_GET(l->c, OBJECT_DRAIN, drain, name);
 
@@ -23,7 +23,7 @@ static bool drain_stands(const struct life *l, const char *name)
 	return d && !d->spec.cancelled && !d->meta.deletion_timestamp;
 }
 
-void hold_tell(const struct life *l, bool held, const char *why)
+void hold_report(const struct life *l, bool held, const char *why)
 {
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", held ? "Held" : "HoldEnded", why);
 	log_info("machine hold", LOG_S("machine", l->name), LOG_I("held", held), LOG_S("why", why));
@@ -35,7 +35,7 @@ static void write_hold(struct life *l, json_t *hold, const char *released, const
 
 	if (released)
 		json_object_set_new(status, "requests", json_pack("{s:s}", "release", released));
-	hold_tell(l, !json_is_null(hold), why);
+	hold_report(l, !json_is_null(hold), why);
 	life_ask_forget(l);
 	l->leave.quiet_since = loop_wall(l->c->loop);
 	life_write(l, status, NULL);
@@ -55,7 +55,7 @@ bool life_ensure_hold_settled(struct life *l, const struct node_claim *n)
 	 * because the deletion ends the hold. */
 	if (!node || n->meta.deletion_timestamp)
 		return true;
-	if (h && (release || (h->drain && !drain_stands(l, h->drain)))) {
+	if (h && (release || (h->drain && !drain_is_valid(l, h->drain)))) {
 		if (node->world.unschedulable || node->draining)
 			return life_mark_node(l, t, node, NULL, false, "uncordon");
 		write_hold(l, json_null(), release,

@@ -18,7 +18,7 @@
 
 /* Sends an event and logs that a hold began (held is true) or ended (held is false). why: the
  * cause, for both texts. */
-void hold_tell(const struct life *l, bool held, const char *why);
+void hold_report(const struct life *l, bool held, const char *why);
 /* In serving: true if status.hold matches the marks (cordon, draining taint) on the Node of claim
  * n. Otherwise starts the write that is missing, and returns false. */
 bool life_ensure_hold_settled(struct life *l, const struct node_claim *n);

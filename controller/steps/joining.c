@@ -59,16 +59,17 @@ enum life_decision step_booting(struct life *l)
 		return l->question.call ? d
 					: life_goto(l, MACHINE_JOINING, NULL, REASON_NONE, NULL);
 	}
-	if (life_waits_for_power(l) || !life_ensure_looked(l, l->c->o.poll_ms * 10) ||
-	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !l->look.media_known)
+	if (life_waits_for_power(l) || !life_ensure_observed(l, l->c->o.poll_ms * 10) ||
+	    !life_ensure_approved_identity(l, REASON_DuplicateIdentity) ||
+	    !l->observation.media_known)
 		return d;
-	if (l->look.media || l->look.override != PROVIDER_OVERRIDE_NONE) {
+	if (l->observation.media || l->observation.override != PROVIDER_OVERRIDE_NONE) {
 		/* fail: only the machine's own disk may boot in a tenant's network */
 		return life_fail(
 			l, REASON_BootOverrideNotCleared,
 			"the BMC shows a boot medium or a boot override, which drover had removed");
 	}
-	if (l->look.power != PROVIDER_POWER_OFF) {
+	if (l->observation.power != PROVIDER_POWER_OFF) {
 		coming_check_token(l, n);
 		return waits_for_script(l, n);
 	}

@@ -10,7 +10,7 @@
 #include "controller/claims/budget.h"
 #include "controller/claims/drift.h"
 #include "controller/claims/free_again.h"
-#include "controller/claims/stand_ins.h"
+#include "controller/claims/replacements.h"
 #include "controller/claims/underused.h"
 #include "controller/claims/reclaims.h"
 #include "controller/core/claim_index.h"
@@ -156,7 +156,7 @@ static bool budget_left(struct life *l, const struct node_claim *n, const char *
 			return true;
 		l->leave.budget_after = now + BUDGET_AGAIN_MS;
 	}
-	life_look_in(l, l->leave.budget_after - now);
+	life_due_in(l, l->leave.budget_after - now);
 	return false;
 }
 
@@ -198,7 +198,7 @@ static bool may_scale_back(struct life *l, const struct node_claim *n, const str
 	if (!s->align_to_billing || step <= 2 * BILLING_LEAD_MS || at < 0 ||
 	    step - at % step <= BILLING_LEAD_MS)
 		return true;
-	life_look_in(l, step - at % step - BILLING_LEAD_MS);
+	life_due_in(l, step - at % step - BILLING_LEAD_MS);
 	return false;
 }
 
@@ -213,7 +213,7 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	int64_t since;
 
 	if (tenant_pods_on(t, n->meta.name, &since) ||
-	    (stand_ins_is_one(l->c, n) &&
+	    (replacements_is_one(l->c, n) &&
 	     !life_is_due(l, l->m->status.state_since, STAND_IN_IDLE_MS)))
 		return false;
 	since = later(later(since, l->leave.quiet_since), l->m->status.state_since);
@@ -238,7 +238,7 @@ static bool is_underused(struct life *l, const struct node_claim *n, const struc
 	if (!underused_others_wait(u, n->spec.virtual_cluster_ref.name))
 		after = later(free_again_quiet_ms(l->c, p), counters_recycle_ms(l->c->counters));
 	if (ms < after)
-		life_look_in(l, after - ms);
+		life_due_in(l, after - ms);
 	return ms >= after && life_is_due(l, quiet, after);
 }
 
@@ -248,28 +248,29 @@ static struct leave for_drift(struct life *l, const struct node_claim *n)
 {
 	struct drift *d = l->all->spec.drift;
 	int64_t again = 0;
-	const enum drift_way way =
+	const enum drift_action action =
 		d ? drift_begins(d, n, later(l->leave.quiet_since, l->m->status.state_since),
 				 &again)
 		  : DRIFT_STAYS;
 
 	if (again)
-		life_look_in(l, again);
-	if (way == DRIFT_STAYS)
+		life_due_in(l, again);
+	if (action == DRIFT_STAYS)
 		return (struct leave){0};
 	if (!budget_left(l, n, LEAVE_DRIFTED)) {
 		drift_waits(d, n, "the disruption budgets of its pool allow no more machines now");
 		return (struct leave){0};
 	}
-	if (way == DRIFT_EVICTS && drift_awaits(d, n)) {
-		life_look_in(l, DRIFT_AGAIN_MS);
+	if (action == DRIFT_EVICTS && drift_awaits(d, n)) {
+		life_due_in(l, DRIFT_AGAIN_MS);
 		return (struct leave){0};
 	}
-	return way == DRIFT_QUIETLY ? (struct leave){.reason = LEAVE_DRIFTED, .quietly = true}
-				    : (struct leave){.reason = LEAVE_DRIFTED,
-						     .deadline = loop_wall(l->c->loop) +
-								 n->spec.termination_grace_period,
-						     .stop = true};
+	return action == DRIFT_QUIETLY
+		       ? (struct leave){.reason = LEAVE_DRIFTED, .quietly = true}
+		       : (struct leave){.reason = LEAVE_DRIFTED,
+					.deadline = loop_wall(l->c->loop) +
+						    n->spec.termination_grace_period,
+					.stop = true};
 }
 
 struct health {
@@ -398,7 +399,7 @@ static struct leave for_interruption(struct life *l, const struct node_claim *n)
 		return (struct leave){0};
 	left = x->ends_at - loop_wall(l->c->loop);
 	if (x->market == ELASTIC_RESERVED && left > lead_of(l)) {
-		life_look_in(l, left - lead_of(l));
+		life_due_in(l, left - lead_of(l));
 		return (struct leave){0};
 	}
 	return (struct leave){.reason = LEAVE_INTERRUPTED, .deadline = x->ends_at - END_GRACE_MS};

@@ -21,8 +21,8 @@ json_t *leave_json(const struct leave *lv)
 			 "deadlineBy", lv->deadline_by);
 }
 
-void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
-		const char *text)
+void leave_report(struct life *l, const struct node_claim *n, const char *type, const char *reason,
+		  const char *text)
 {
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, type, reason, text);
 	if (n)

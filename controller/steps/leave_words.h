@@ -12,8 +12,8 @@
 json_t *leave_json(const struct leave *lv);
 /* Sends an event to the Machine and to its claim n, and logs the event. n NULL: event of the
  * Machine only. */
-void leave_tell(struct life *l, const struct node_claim *n, const char *type, const char *reason,
-		const char *text);
+void leave_report(struct life *l, const struct node_claim *n, const char *type, const char *reason,
+		  const char *text);
 /* Writes how many pods are left to out, as "2 pods are left; blocked by WHAT"; returns out. blocked
  * NULL: without the second part. */
 const char *leave_left(int64_t pods, const char *blocked, char *out, size_t size);

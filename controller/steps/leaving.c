@@ -2,7 +2,7 @@
  * leaving: the machine is off and isolated. Its volumes are detached, its Node is deleted by UID,
  * and its bootstrap token is deleted. Then the claim ends (safety invariant S3 of
  * docs/architecture.md). Objects that cannot be deleted, because the tenant does not answer, become
- * a pending cleanup (tenant/debts.h).
+ * a pending cleanup (tenant/pending_cleanup.h).
  * Tests: tests/world/test_leave.c, tests/world/test_leave_tenant.c, tests/world/test_review.c
  */
 #include <stdlib.h>
@@ -25,7 +25,7 @@
 #include "controller/rules/machine.h"
 #include "controller/steps/steps.h"
 #include "controller/steps/stopping.h"
-#include "controller/tenant/debts.h"
+#include "controller/tenant/pending_cleanup.h"
 
 #define OUT_OF_SERVICE "node.kubernetes.io/out-of-service"
 
@@ -120,9 +120,9 @@ static void owe(struct life *l, const struct left *x, const char *node_uid, cons
 		return;
 	}
 	tell_owed(l, vc, x->name);
-	list = debts_without(vc, x->name);
+	list = pending_cleanup_without(vc, x->name);
 	/* drop the oldest ones: a pending cleanup never blocks a machine */
-	while (json_array_size(list) >= DEBTS_MAX)
+	while (json_array_size(list) >= PENDING_CLEANUP_MAX)
 		json_array_remove(list, 0);
 	o = json_pack("{s:s, s:s*, s:s*, s:s}", "nodeName", x->name, "nodeUID", node_uid, "tokenID",
 		      token_id, "since", str_time(when, loop_wall(l->c->loop)));
@@ -303,15 +303,16 @@ static bool ensure_off(struct life *l)
 		return true;
 	/* Require the approved machine: the Off of a different machine proves nothing about this
 	 * one. */
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
-	    !life_ensure_ours(l, REASON_DuplicateIdentity) || !life_ensure_undoubted(l))
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) ||
+	    !life_ensure_approved_identity(l, REASON_DuplicateIdentity) ||
+	    !life_ensure_undoubted(l))
 		return false;
-	if (l->look.power != PROVIDER_POWER_OFF) {
+	if (l->observation.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return false;
 	}
 	return life_ensure_off_proved(l) &&
-	       life_ensure_rested(l, l->look.read_at - l->look.off_since);
+	       life_ensure_rested(l, l->observation.read_at - l->observation.off_since);
 }
 
 enum life_decision step_leaving(struct life *l)
@@ -329,7 +330,7 @@ enum life_decision step_leaving(struct life *l)
 	 * bootstrap token. */
 	if (l->m->status.claim_ref && (n || l->work.progress != LEFT_ALL)) {
 		x = what_is_left(l, n);
-		if (/* mutant: leaving-cut */ (!elastic && !life_ensure_cut(l)) ||
+		if (/* mutant: leaving-cut */ (!elastic && !life_ensure_isolated(l)) ||
 		    !ensure_tenant_left(l, &x))
 			return LIFE_STAY;
 	}

@@ -23,12 +23,12 @@ static void forget_backoffs(struct life *l)
 {
 	life_act_retry(l);
 	/* Send an act again at once if it was accepted but had no effect. */
-	if (!l->act.under_way)
+	if (!l->act.in_progress)
 		life_act_unsent(l);
-	life_look_retry(l);
+	life_observation_retry(l);
 	life_listing_retry(l);
 	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version) ||
-			     l->look.error.code == PROVIDER_PASSWORD_CHANGE;
+			     l->observation.error.code == PROVIDER_PASSWORD_CHANGE;
 }
 
 bool request_ensure_retried(struct life *l, enum life_decision *d)
@@ -58,7 +58,7 @@ bool request_ensure_retried(struct life *l, enum life_decision *d)
 
 /* --- quarantine or retirement ----------------------------------------------------------------- */
 
-enum drain_then request_fate(const struct life *l, const char **text)
+enum drain_then request_end_state(const struct life *l, const char **text)
 {
 	const struct machine *m = l->m;
 	const char *asked = labels_get(&m->meta.annotations, REQUEST_QUARANTINE);

@@ -21,6 +21,6 @@ bool request_ensure_retried(struct life *l, enum life_decision *d);
 /* Returns what happens to a machine once it serves no tenant: DRAIN_RELEASE (nothing special),
  * DRAIN_QUARANTINE or DRAIN_RETIRE. The answer comes from status.leave, a Drain or an annotation.
  * *text: the reason; "" if none is given. */
-enum drain_then request_fate(const struct life *l, const char **text);
+enum drain_then request_end_state(const struct life *l, const char **text);
 
 #endif

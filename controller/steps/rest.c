@@ -62,11 +62,11 @@ static enum life_decision take_out(struct life *l, const char *text)
 
 /* True if no operator or Drain wants the machine to be retired or quarantined. Otherwise starts the
  * retirement or quarantine and returns false; *d is the decision. */
-static bool ensure_fate_met(struct life *l, enum life_decision *d)
+static bool ensure_end_state(struct life *l, enum life_decision *d)
 {
 	const char *text;
 
-	switch (request_fate(l, &text)) {
+	switch (request_end_state(l, &text)) {
 	case DRAIN_RETIRE:
 		life_write(l, NULL, json_pack("{s:s}", "managementPolicy", "Retire"));
 		return false;
@@ -122,17 +122,18 @@ static bool ensure_nobodys(struct life *l)
 			node, l->name);
 		return false;
 	}
-	if (!life_ensure_moves_landed(l, NULL) || !life_ensure_port_looked(l, l->c->o.poll_ms * 10))
+	if (!life_ensure_moves_landed(l, NULL) ||
+	    !life_ensure_port_observed(l, l->c->o.poll_ms * 10))
 		return false;
 	/* mutant: known-port */
 	if (life_in_tenants_segment(l)) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "drover has no record of this machine, and its port is in %s; if the "
 			  "machine may be wiped, run `drover approve --wipe %s`",
-			  l->place.segment, l->name);
+			  l->port.segment, l->name);
 		return false;
 	}
-	if (l->look.power == PROVIDER_POWER_OFF || life_kept_apart(l))
+	if (l->observation.power == PROVIDER_POWER_OFF || life_in_drovers_segment(l))
 		return true;
 	life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 		  "the machine is on and drover has no record of it; if the machine may be wiped, "
@@ -148,11 +149,11 @@ enum life_decision step_known(struct life *l)
 
 	if (ensure_may_retire(l))
 		return life_goto(l, MACHINE_RETIRED, NULL, REASON_NONE, NULL);
-	if (request_fate(l, &text) == DRAIN_RETIRE) {
-		(void)ensure_fate_met(l, &d);
+	if (request_end_state(l, &text) == DRAIN_RETIRE) {
+		(void)ensure_end_state(l, &d);
 		return d;
 	}
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
 		return d;
 	if (adopt_wanted(l))
 		return adopt(l);
@@ -175,8 +176,8 @@ static bool came_on(const struct life *l)
 {
 	struct err e;
 
-	return l->look.known && l->look.power == PROVIDER_POWER_ON && !l->m->status.warm_for &&
-	       !life_is_another(l, &e);
+	return l->observation.known && l->observation.power == PROVIDER_POWER_ON &&
+	       !l->m->status.warm_for && !life_identity_differs(l, &e);
 }
 
 /* Handles a free machine that was found on, or that is not clean. Whoever switched it on may have
@@ -188,10 +189,10 @@ static enum life_decision wipe_again(struct life *l)
 		life_unclean(l, CAME_ON, l->name);
 		return LIFE_STAY;
 	}
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
 	    !life_ensure_unpaused(l))
 		return LIFE_STAY;
-	if (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
+	if (l->observation.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
 		return life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected, CAME_ON,
 				 l->name);
 	if (!ensure_nobodys(l))
@@ -218,7 +219,7 @@ enum life_decision step_free(struct life *l)
 			l, MACHINE_STOPPING,
 			json_pack("{s:s, s:b}", "approvalID", life_approved_wipe(l), "clean", 0),
 			REASON_NONE, NULL);
-	if (!ensure_fate_met(l, &d))
+	if (!ensure_end_state(l, &d))
 		return d;
 	if (l->m->status.leave) { /* the machine no longer leaves a tenant, so clear status.leave */
 		life_write(l, json_pack("{s:n}", "leave"), NULL);
@@ -229,14 +230,14 @@ enum life_decision step_free(struct life *l)
 	n = life_claim_wanting(l);
 	if (!n)
 		return life_warm(l);
-	if (!life_ensure_warm_ended(l) || l->act.under_way)
+	if (!life_ensure_warm_ended(l) || l->act.in_progress)
 		return d;
 	if (life_outdated(l))
 		return life_begin_again(l);
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
 	    !life_ensure_signable(l))
 		return d;
-	if (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
+	if (l->observation.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC does not report it off; to wipe the "
@@ -287,11 +288,11 @@ static bool ensure_agent_taken_away(struct life *l)
 	struct err e;
 
 	if (l->m->status.claim_ref || !l->m->status.operation ||
-	    !life_ensure_looked(l, l->c->o.idle_poll_ms) || life_identity(l, &e) < 0)
+	    !life_ensure_observed(l, l->c->o.idle_poll_ms) || life_identity(l, &e) < 0)
 		return true;
-	if (l->look.power == PROVIDER_POWER_OFF)
+	if (l->observation.power == PROVIDER_POWER_OFF)
 		return !life_agent_left(l) || life_ensure_agent_gone(l);
-	if (!life_shows_ours(l))
+	if (!life_booted_by_drover(l))
 		return true;
 	life_power(l, false);
 	return false;
@@ -332,12 +333,12 @@ enum life_decision step_quarantined(struct life *l)
 	/* A machine that leaves quarantine by itself would be used again. Therefore first retire or
 	 * quarantine it if an operator or a Drain wants that. Skip this while the machine has a
 	 * claim, because it must first be proved off and isolated. */
-	if (!l->m->status.claim_ref && request_fate(l, &text) != DRAIN_RELEASE &&
-	    (due || request_fate(l, &text) == DRAIN_RETIRE)) {
-		(void)ensure_fate_met(l, &d);
+	if (!l->m->status.claim_ref && request_end_state(l, &text) != DRAIN_RELEASE &&
+	    (due || request_end_state(l, &text) == DRAIN_RETIRE)) {
+		(void)ensure_end_state(l, &d);
 		return d;
 	}
-	if (!life_ensure_looked(l, l->c->o.idle_poll_ms) || !due)
+	if (!life_ensure_observed(l, l->c->o.idle_poll_ms) || !due)
 		return d;
 	if (now < due) {
 		loop_timer_start(&l->timer, due - now);

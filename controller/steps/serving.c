@@ -30,9 +30,9 @@ static enum life_decision begin(struct life *l, const struct node_claim *n, cons
 	char text[500];
 
 	if (str_eq(lv->reason, LEAVE_INTERRUPTED))
-		leave_tell(l, n, "Warning", lv->reason,
-			   "the cloud will end the instance soon; its pods are moved off now");
-	leave_tell(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
+		leave_report(l, n, "Warning", lv->reason,
+			     "the cloud will end the instance soon; its pods are moved off now");
+	leave_report(l, n, "Normal", "Draining", leave_why(l, lv, text, sizeof(text)));
 	/* Reset the number of pods and the obstacle that an earlier drain may have left in
 	 * status. */
 	json_object_update_new(json_object_get(extra, "leave"),
@@ -70,13 +70,13 @@ static enum life_decision take_alone(struct life *l, const struct node_claim *n,
 		   "Node %.253s did not exist for longer than deadlines.notReady; the machine is "
 		   "released",
 		   n->meta.name);
-	leave_tell(l, n, "Warning", lv->reason, text);
+	leave_report(l, n, "Warning", lv->reason, text);
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
 
 /* Stops the machine without a drain, because its tenant sleeps: the tenant's API server does not
  * run, so no pod can be notified or evicted. Objects that remain in the tenant's cluster become a
- * pending cleanup (tenant/debts.h). */
+ * pending cleanup (tenant/pending_cleanup.h). */
 static enum life_decision take_back(struct life *l, const struct node_claim *n,
 				    const struct leave *lv)
 {
@@ -89,7 +89,7 @@ static enum life_decision take_back(struct life *l, const struct node_claim *n,
 		   "VirtualCluster %.63s has been asleep since %s, longer than sleepGrace",
 		   n->spec.virtual_cluster_ref.name,
 		   str_time(when, vc ? vc->status.asleep_since : 0));
-	leave_tell(l, n, "Normal", lv->reason, text);
+	leave_report(l, n, "Normal", lv->reason, text);
 	l->leave.giving_back = true;
 	return life_goto(l, MACHINE_STOPPING, extra, REASON_NONE, NULL);
 }
@@ -131,6 +131,6 @@ enum life_decision step_serving(struct life *l)
 		return d;
 	}
 	if (!l->m->spec.elastic)
-		(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
+		(void)life_ensure_observed(l, l->c->o.idle_poll_ms);
 	return d;
 }

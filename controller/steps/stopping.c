@@ -68,7 +68,7 @@ static void on_beat(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
 	const char *text = json_str_at(o, "spec", "renewTime");
-	int64_t off = l->look.off_since;
+	int64_t off = l->observation.off_since;
 
 	l->beat.call = NULL;
 	l->beat.silent = e || !text;
@@ -140,17 +140,17 @@ static bool ensure_silent(struct life *l)
 	const struct agent_session_info *s = agent_session_info(l->agent);
 	int64_t now = loop_now(l->c->loop);
 
-	if (s->boot_id && s->last_seen > l->look.off_since) {
+	if (s->boot_id && s->last_seen > l->observation.off_since) {
 		life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 			  "the BMC reports off, but drover's agent was heard after that");
 		l->beat.after_off++;
-		life_look_doubt(l);
+		life_observation_doubt(l);
 		return false;
 	}
 	if (!listens_to(l) || l->beat.silent ||
 	    (l->beat.call && now - l->beat.asked_at > BEAT_ANSWER_MS))
 		return true;
-	return l->beat.read_at >= l->look.off_since &&
+	return l->beat.read_at >= l->observation.off_since &&
 	       l->beat.read_at - l->beat.changed_at >= BEAT_SILENT_MS;
 }
 
@@ -166,7 +166,7 @@ bool life_ensure_undoubted(struct life *l)
 	}
 	if (!doubted)
 		return true;
-	if (l->look.power == PROVIDER_POWER_OFF) {
+	if (l->observation.power == PROVIDER_POWER_OFF) {
 		life_wait(
 			l, WAITING_DEVICE, REASON_PowerNotConfirmed,
 			"the BMC reports off, but the machine was heard after that; if it is off, "
@@ -216,28 +216,28 @@ enum life_decision step_stopping(struct life *l)
 			return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 		return LIFE_STAY;
 	}
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 2))
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 2))
 		return LIFE_STAY;
 	/* Never switch off a machine that may not be the approved one. */
-	if (!life_ensure_ours(l, REASON_DuplicateIdentity) ||
+	if (!life_ensure_approved_identity(l, REASON_DuplicateIdentity) ||
 	    /* mutant: off-heard */ !life_ensure_undoubted(l))
 		return LIFE_STAY;
 	/* mutant: off-not-asked */
-	if (l->look.power != PROVIDER_POWER_OFF) {
+	if (l->observation.power != PROVIDER_POWER_OFF) {
 		life_power(l, false);
 		return LIFE_STAY;
 	}
-	agent_session_knock(l->agent);
+	agent_session_check_alive(l->agent);
 	/* mutant: off-not-proved */
 	if (!life_ensure_off_proved(l) || !ensure_silent(l) ||
-	    !life_ensure_rested(l, l->look.read_at - l->look.off_since))
+	    !life_ensure_rested(l, l->observation.read_at - l->observation.off_since))
 		return LIFE_STAY;
 	return life_goto(l, MACHINE_ISOLATING, NULL, REASON_NONE, NULL);
 }
 
 /* --- isolating -------------------------------------------------------------------------------- */
 
-bool life_ensure_cut(struct life *l)
+bool life_ensure_isolated(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 	bool optional = n && n->spec.network.isolation == ISOLATION_NOT_REQUIRED;
@@ -256,7 +256,7 @@ enum life_decision step_isolating(struct life *l)
 {
 	agent_session_close(l->agent);
 	/* mutant: isolating-skipped */
-	if (life_ensure_cut(l))
+	if (life_ensure_isolated(l))
 		return life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
 	return LIFE_STAY;
 }

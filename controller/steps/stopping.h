@@ -19,7 +19,7 @@ bool life_ensure_rested(struct life *l, int64_t off_for);
 /* True if the port is proved to be in the quarantine segment. Otherwise starts the missing
  * observation, move or write and returns false. If the pool's isolation is NotRequired, also
  * returns true after a minute in isolating, and always in the states after it. */
-bool life_ensure_cut(struct life *l);
+bool life_ensure_isolated(struct life *l);
 
 /* Requests the heartbeat of the machine's kubelet (the Lease of its Node), at most once a second.
  * Call from the moment when the last pod has gone. To prove the machine off, its kubelet must be

@@ -32,7 +32,7 @@
 #include "controller/life/install.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
-#include "controller/life/line.h"
+#include "controller/life/queue_wait.h"
 #include "controller/life/listing.h"
 #include "controller/life/login.h"
 #include "controller/life/port.h"
@@ -41,7 +41,7 @@
 #include "controller/life/takeover.h"
 #include "controller/life/times.h"
 #include "controller/life/tenancy.h"
-#include "controller/life/told.h"
+#include "controller/life/stale_reason.h"
 #include "controller/life/wipe_attempt.h"
 #include "controller/steps/elastic.h"
 #include "controller/steps/enter.h"
@@ -62,10 +62,10 @@ static const char *seen_last(const struct life *l, char text[static 400])
 	const struct node_claim *n = l->state == MACHINE_BOOTING ? life_claim(l) : NULL;
 	char bmc[120] = "its BMC has not answered", step[80] = "";
 
-	if (l->look.known)
+	if (l->observation.known)
 		str_format(bmc, sizeof(bmc), "its BMC answered %s %lld s ago",
-			   provider_power_names[l->look.power],
-			   (long long)(loop_now(l->c->loop) - l->look.read_at) / 1000);
+			   provider_power_names[l->observation.power],
+			   (long long)(loop_now(l->c->loop) - l->observation.read_at) / 1000);
 	if (op && !str_empty(op->step))
 		str_format(step, sizeof(step), "; last step %.40s (attempt %lld)", op->step,
 			   (long long)op->attempt);
@@ -99,11 +99,11 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	/* The deadline is not enforced while the machine waits for an operator, for its turn to be
 	 * switched on, or in the machine queue. Nor is it enforced for a machine that is on
 	 * although status records it as off, because stopping would switch that machine off. */
-	if (!life_ensure_unpaused(l) || life_line_waits(l) ||
+	if (!life_ensure_unpaused(l) || life_queue_waits(l) ||
 	    (op && op->waiting_for == WAITING_RATE) || reason == REASON_EvidenceKeyMissing ||
 	    (odd && info->on_limit != MACHINE_QUARANTINED && !life_approved_wipe(l)))
 		return true;
-	if (!life_ensure_line_counted(l))
+	if (!life_ensure_queue_counted(l))
 		return false;
 	if (reason == REASON_NONE)
 		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING
@@ -135,14 +135,14 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 static bool ensure_seen_written(struct life *l)
 {
 	const struct machine_status *st = &l->m->status;
-	const char *power = provider_power_names[l->look.power];
-	const char *uuid = l->look.uuid, *serial = l->look.serial;
+	const char *power = provider_power_names[l->observation.power];
+	const char *uuid = l->observation.uuid, *serial = l->observation.serial;
 	OWN_JSON news = NULL;
 	json_t *s;
 
-	if (!l->look.known)
+	if (!l->observation.known)
 		return true;
-	news = life_bmc_news(l);
+	news = life_bmc_changes(l);
 	/* Keep the identity in status if the BMC temporarily does not report it, as long as it
 	 * reports nothing different. */
 	if (!uuid[0] && (!serial[0] || str_eq(serial, st->identity.serial_number)))
@@ -150,22 +150,23 @@ static bool ensure_seen_written(struct life *l)
 	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
 		serial = str_or(st->identity.serial_number, "");
 	if (!news && str_eq(st->power.state, power) &&
-	    str_eq(str_or(st->bmc.session_uri, ""), l->look.session_uri) &&
+	    str_eq(str_or(st->bmc.session_uri, ""), l->observation.session_uri) &&
 	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
 	    str_eq(str_or(st->identity.system_uuid, ""), uuid) &&
 	    str_eq(str_or(st->identity.serial_number, ""), serial) &&
-	    (!l->look.learned_pin[0] || str_eq(st->bmc.fingerprint, l->look.learned_pin)))
+	    (!l->observation.learned_pin[0] ||
+	     str_eq(st->bmc.fingerprint, l->observation.learned_pin)))
 		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
-		      "sessionURI", l->look.session_uri, "secretVersion",
+		      "sessionURI", l->observation.session_uri, "secretVersion",
 		      l->attached.secret_version, "identity", "systemUUID", uuid, "serialNumber",
 		      serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
 	if (news)
 		json_object_update(json_object_get(s, "bmc"), news);
-	if (l->look.learned_pin[0])
+	if (l->observation.learned_pin[0])
 		json_object_set_new(json_object_get(s, "bmc"), "fingerprint",
-				    json_string(l->look.learned_pin));
+				    json_string(l->observation.learned_pin));
 	life_write(l, s, NULL);
 	return false;
 }
@@ -243,9 +244,9 @@ static void detach_bmc(struct life *l)
 		l->bmc = NULL;
 		/* An act at the BMC gets no answer after the detachment. The act in flight is at
 		 * the BMC unless a port is being moved; the move does not need the BMC. */
-		if (!l->place.moving[0])
+		if (!l->port.moving[0])
 			life_act_unanswered(l);
-		life_look_forget(l);
+		life_observation_forget(l);
 		life_listing_forget(l);
 		life_install_forget(l);
 		l->attached.login = LIFE_LOGGED_IN;
@@ -256,7 +257,7 @@ static void life_detach(struct life *l)
 {
 	detach_bmc(l);
 	l->driver = NULL;
-	life_place_drop(l);
+	life_port_drop(l);
 	if (l->elastic.busy) {
 		/* The launch or termination in flight will not be answered. */
 		l->elastic.busy = false;
@@ -270,7 +271,7 @@ static void life_detach(struct life *l)
  * uses a different Provider, or that was freed. */
 static bool ensure_detached(struct life *l)
 {
-	if (l->driver && l->place.busy)
+	if (l->driver && l->port.busy)
 		return false;
 	if (l->driver)
 		life_detach(l);
@@ -351,8 +352,8 @@ static void forget(struct life *l)
 	/* detach, so that the next attachment first ends the BMC session of the replica that led in
 	 * between */
 	detach_bmc(l);
-	life_look_forget(l);
-	life_place_forget(l);
+	life_observation_forget(l);
+	life_port_forget(l);
 	life_boot_forget(l);
 	elastic_forget(l);
 	if (l->agent)
@@ -404,7 +405,8 @@ static enum life_decision elastic_turn(struct life *l)
 
 	l->driver = s;
 	if (!life_ensure_times_near(l) || !request_ensure_retried(l, &d) ||
-	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) || !life_ensure_told(l))
+	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
+	    !life_ensure_reason_current(l))
 		return d;
 	if (!s || !s->provider)
 		return life_wait(l, WAITING_APPROVAL, REASON_ProviderNotReady,
@@ -444,12 +446,12 @@ static enum life_decision turn(struct life *l)
 			return LIFE_STAY;
 		return steps[l->state](l);
 	}
-	if (!life_ensure_times_near(l) || !life_ensure_line_settled(l) ||
+	if (!life_ensure_times_near(l) || !life_ensure_queue_settled(l) ||
 	    !request_ensure_retried(l, &d) || !life_ensure_session_written(l) ||
 	    !ensure_seen_written(l) || !life_ensure_boot_ended(l) || !life_ensure_wait_settled(l) ||
 	    !ensure_in_time(l, &d) || !ensure_conditions_written(l) ||
 	    !life_ensure_attempt_settled(l) || !ensure_attached(l) || !life_ensure_alone(l, &d) ||
-	    !life_ensure_boot_followed(l) || !life_ensure_told(l))
+	    !life_ensure_boot_followed(l) || !life_ensure_reason_current(l))
 		return d;
 	return steps[l->state](l);
 }
@@ -461,9 +463,9 @@ static int64_t next_turn_ms(const struct life *l)
 	bool idle = l->state == MACHINE_FREE || l->state == MACHINE_SERVING ||
 		    l->state == MACHINE_KNOWN;
 	int64_t ms = idle ? l->c->o.idle_poll_ms : l->c->o.poll_ms,
-		again = l->look.after - loop_now(l->c->loop);
+		again = l->observation.after - loop_now(l->c->loop);
 
-	return l->look.error.kind != ERR_NONE && again > 0 && again < ms ? again : ms;
+	return l->observation.error.kind != ERR_NONE && again > 0 && again < ms ? again : ms;
 }
 
 static void on_tick(void *arg)
@@ -473,7 +475,7 @@ static void on_tick(void *arg)
 
 	l->m = CTX_GET(c, OBJECT_MACHINE, machine, l->name);
 	if (!l->m) {
-		if (!writer_busy(&l->journal.write) && !l->question.call && !l->place.busy &&
+		if (!writer_busy(&l->journal.write) && !l->question.call && !l->port.busy &&
 		    !l->elastic.busy) {
 			map_del(l->all->map, l->name);
 			life_free(l);
@@ -536,7 +538,7 @@ void lives_update(struct lives *ls, const char *name, const struct machine *m)
 		l->all = ls;
 		l->name = mem_strdup(name);
 		l->volumes = -1;
-		life_look_init(l);
+		life_observation_init(l);
 		life_act_init(l);
 		writer_init(&l->journal.write, l->c, l);
 		loop_defer_init(&l->tick, l->c->group, on_tick, l);
@@ -653,8 +655,9 @@ bool lives_login(const struct lives *ls, const char *machine, struct login_try *
 
 	if (l)
 		*out = (struct login_try){.version = l->attached.secret_version,
-					  .accepted = l->look.known || life_session(l, &only),
-					  .failed = l->look.error.kind != ERR_NONE};
+					  .accepted =
+						  l->observation.known || life_session(l, &only),
+					  .failed = l->observation.error.kind != ERR_NONE};
 	return l != NULL;
 }
 

@@ -80,9 +80,9 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 		return LIFE_STAY;
 	if (life_outdated(l))
 		return life_begin_again(l);
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
 		return LIFE_STAY;
-	if (l->look.power != PROVIDER_POWER_OFF)
+	if (l->observation.power != PROVIDER_POWER_OFF)
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"recorded free and off, but the BMC does not report it off; to wipe the "
@@ -111,8 +111,9 @@ static void end(struct life *l)
 
 	look_again(l, l->c->o.poll_ms);
 	/* Never switch off a machine that may not be the approved one. */
-	if (!life_ensure_looked(l, l->c->o.poll_ms * 5) ||
-	    !life_ensure_ours(l, REASON_IdentityMismatch) || !life_ensure_agent_gone(l))
+	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) ||
+	    !life_ensure_approved_identity(l, REASON_IdentityMismatch) ||
+	    !life_ensure_agent_gone(l))
 		return;
 	j = json_pack("{s:n, s:n, s:n, s:n, s:n}", "bootNumber", "waitingFor", "lastError",
 		      "nextAttempt", "deadline");
@@ -148,9 +149,10 @@ bool life_ensure_warm_left(struct life *l)
 	/* In two cases retire without switching the machine off. First, if its BMC does not answer,
 	 * may not be contacted, or does not report the approved identity. Second, if the machine
 	 * runs a system that another party booted, which drover must not switch off. */
-	if (l->look.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
-	    (l->look.known && (life_identity(l, &e) < 0 ||
-			       (l->look.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
+	if (l->observation.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
+	    (l->observation.known &&
+	     (life_identity(l, &e) < 0 ||
+	      (l->observation.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {
 		if (l->agent)
 			agent_session_close(
 				/* close the session: without it, the agent powers off by itself
@@ -242,8 +244,8 @@ static void stay(struct life *l)
 	}
 	look_again(l, AGENT_SILENT_MS - silent < l->c->o.idle_poll_ms ? AGENT_SILENT_MS - silent + 1
 								      : l->c->o.idle_poll_ms);
-	if (life_ensure_looked(l, l->c->o.idle_poll_ms) && life_identity(l, &e) == 0 &&
-	    l->look.power == PROVIDER_POWER_OFF)
+	if (life_ensure_observed(l, l->c->o.idle_poll_ms) && life_identity(l, &e) == 0 &&
+	    l->observation.power == PROVIDER_POWER_OFF)
 		give_up(l,
 			"the machine was switched off, not by drover; it stays off for 30 minutes");
 }
@@ -253,12 +255,12 @@ static void stay(struct life *l)
  * a tenant by now. */
 static bool ensure_movable(struct life *l)
 {
-	if (l->look.power == PROVIDER_POWER_OFF || life_shows_ours(l))
+	if (l->observation.power == PROVIDER_POWER_OFF || life_booted_by_drover(l))
 		return true;
 	/* With an HTTP boot in status, drover's system may still run: a BMC does not show which
 	 * system was booted by HTTP. Without one, another system runs, so the machine is no longer
 	 * clean. */
-	if (l->look.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
+	if (l->observation.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
 			"recorded warm, but on without drover's boot medium: the machine no "
@@ -286,7 +288,7 @@ static enum life_decision keep(struct life *l)
 		return d;
 	}
 	if (!l->m->status.agent &&
-	    (!life_ensure_looked(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
+	    (!life_ensure_observed(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l) ||
 	     !ensure_movable(l) ||
 	     !life_ensure_placed(l,
 				 str_or(p->spec.network.segments.provisioning, "provisioning")))) {
@@ -312,7 +314,7 @@ enum life_decision life_warm(struct life *l)
 	const struct provider_object *p = life_provider(l);
 	const struct object_ref *is = l->m->status.warm_for;
 	struct object_ref want = {0};
-	enum warm_pool_wish wish = warm_pool_wish(l->all->spec.warm_pool, l->name, &want);
+	enum warm_pool_desired wish = warm_pool_desired(l->all->spec.warm_pool, l->name, &want);
 
 	if ((!is && wish != WARM_POOL_ON) || l->m->spec.management_policy != MACHINE_MANAGE ||
 	    p->spec.paused) {
@@ -321,7 +323,7 @@ enum life_decision life_warm(struct life *l)
 		if (warm_is_ready(l->m))
 			(void)life_ensure_agent(l, &d);
 		if (d == LIFE_STAY)
-			(void)life_ensure_looked(l, l->c->o.idle_poll_ms);
+			(void)life_ensure_observed(l, l->c->o.idle_poll_ms);
 		return d;
 	}
 	look_again(l, l->c->o.poll_ms);
@@ -347,7 +349,7 @@ bool life_warm_may_be_on(const struct life *l)
 	const struct agent_session_info *s = agent_session_info(l->agent);
 
 	return l->m->status.warm_for &&
-	       (life_shows_ours(l) ||
+	       (life_booted_by_drover(l) ||
 		(s->heard && loop_now(l->c->loop) - s->last_seen < AGENT_SILENT_MS));
 }
 
@@ -389,7 +391,7 @@ bool life_ensure_warm_answer(struct life *l, enum life_decision *d)
 		l->work.knocked_at = now;
 	silent = now - agent_session_info(l->agent)->last_seen;
 	if (agent_session_info(l->agent)->last_seen <= l->work.knocked_at) {
-		agent_session_knock(l->agent);
+		agent_session_check_alive(l->agent);
 		if (now - l->work.knocked_at > ANSWER_MS)
 			boot_after_all(l, "its agent does not answer");
 		return false;
@@ -417,7 +419,7 @@ bool life_warm_release(struct life *l, enum life_decision *d)
 
 	if (!is || !ag || !ag->boot_id || !ag->public_key || ag->dismissed)
 		return false;
-	if (l->act.under_way)
+	if (l->act.in_progress)
 		return true;
 	op = json_object();
 	life_set_time(op, "started", loop_wall(l->c->loop));

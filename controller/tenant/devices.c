@@ -53,7 +53,7 @@ static bool mark_pod(const char *name, void *arg)
 {
 	struct devices *d = arg;
 
-	retold_pod(d->retold, name);
+	replan_queue_pod(d->replan_queue, name);
 	return true;
 }
 
@@ -87,7 +87,7 @@ static bool mark_plain(const struct kube_entry *en, void *arg)
 	OWN(arena) a = arena_new();
 
 	if (devices_asks_plainly(en->object))
-		retold_pod(d->retold, arena_printf(a, "%s/%s", en->ns, en->name));
+		replan_queue_pod(d->replan_queue, arena_printf(a, "%s/%s", en->ns, en->name));
 	return true;
 }
 
@@ -95,7 +95,7 @@ static bool mark_node(const struct kube_entry *en, void *arg)
 {
 	struct devices *d = arg;
 
-	retold_node(d->retold, en->name);
+	replan_queue_node(d->replan_queue, en->name);
 	return true;
 }
 
@@ -105,7 +105,7 @@ static void on_all(void *arg)
 	struct map_iter it;
 
 	map_for_each (it, d->pods)
-		retold_pod(d->retold, it.key);
+		replan_queue_pod(d->replan_queue, it.key);
 	if (d->plain && d->t->pods) {
 		d->plain = false;
 		kube_cache_each(d->t->pods, mark_plain, d);
@@ -131,7 +131,7 @@ static void on_slice(struct devices *d, const struct kube_entry *old, const stru
 		const struct device_slice *s = both[i] ? both[i]->object : NULL;
 
 		if (s && s->node)
-			retold_node(d->retold, s->node);
+			replan_queue_node(d->replan_queue, s->node);
 	}
 }
 
@@ -253,7 +253,7 @@ void devices_want(struct devices *d)
 	if (d->wanted)
 		return;
 	d->wanted = true;
-	retold_soon(d->retold);
+	replan_queue_soon(d->replan_queue);
 }
 
 void devices_pod(struct devices *d, const struct tenant_pod *old, const struct tenant_pod *new_)
@@ -344,7 +344,7 @@ void devices_forget(struct devices *d)
 	device_slices_free(d->slices);
 	d->slices = device_slices_new();
 	map_clear(d->pods);
-	retold_clear(d->retold);
+	replan_queue_clear(d->replan_queue);
 }
 
 struct devices *devices_new(struct tenant *t, const struct devices_hooks *hooks)
@@ -354,7 +354,8 @@ struct devices *devices_new(struct tenant *t, const struct devices_hooks *hooks)
 	d->t = t;
 	d->hooks = *hooks;
 	d->pods = map_new(NULL);
-	d->retold = retold_new(t->c->group, &(struct retold_hooks){on_turn, on_pod, on_node, d});
+	d->replan_queue = replan_queue_new(
+		t->c->group, &(struct replan_queue_hooks){on_turn, on_pod, on_node, d});
 	loop_timer_init(&d->all_timer, t->c->group, on_all, d);
 	devices_forget(d);
 	return d;
@@ -368,6 +369,6 @@ void devices_free(struct devices *d)
 	index_free(d->users);
 	device_slices_free(d->slices);
 	map_free(d->pods);
-	retold_free(d->retold);
+	replan_queue_free(d->replan_queue);
 	free(d);
 }

@@ -3,7 +3,7 @@
 
 #include "controller/tenant/device_slices.h"
 #include "controller/tenant/devices.h"
-#include "controller/tenant/retold.h"
+#include "controller/tenant/replan_queue.h"
 
 /*
  * devices_impl: state shared by devices.c, which reads the objects, and device_pods.c, which
@@ -38,7 +38,7 @@ struct devices {
 	struct index *users;
 	/* set of "NAMESPACE/POD" of the pods with claims */
 	struct map *pods;
-	struct retold *retold;
+	struct replan_queue *replan_queue;
 	struct device_slices *slices;
 	/* number of DeviceClasses that map the extended resource nvidia.com/gpu */
 	size_t mapped;

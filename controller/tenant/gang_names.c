@@ -54,7 +54,7 @@ static struct gang_name *of_size(const char *key, const char *size, const char *
 {
 	struct gang_name *g = arena_new_obj(a, struct gang_name);
 
-	g->kind = GANG_SAID;
+	g->kind = GANG_SIZE_IN_POD;
 	g->key = key;
 	if (!size || !str_to_i64(size, 1, GANG_SIZE_MAX, &g->size))
 		g->wait = arena_printf(a, "%s is not a number from 1 to %d", whose, GANG_SIZE_MAX);

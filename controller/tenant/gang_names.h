@@ -42,9 +42,9 @@ enum gang_kind {
 	/* a pod group of a Workload */
 	GANG_WORKLOAD,
 	/* GANG_KINDS: number of the kinds above; for these an object specifies the gang's size.
-	 * GANG_SAID: the pod itself specifies it. */
+	 * GANG_SIZE_IN_POD: the pod itself specifies it. */
 	GANG_KINDS,
-	GANG_SAID = GANG_KINDS
+	GANG_SIZE_IN_POD = GANG_KINDS
 };
 struct gang_name {
 	enum gang_kind kind;
@@ -54,7 +54,7 @@ struct gang_name {
 	const char *name;
 	/* GANG_WORKLOAD: name of the pod group in the Workload; else NULL */
 	const char *part;
-	/* GANG_SAID: size of the gang; else 0 */
+	/* GANG_SIZE_IN_POD: size of the gang; else 0 */
 	int64_t size;
 	/* why the pod does not specify a valid size; NULL: no such error */
 	const char *wait;

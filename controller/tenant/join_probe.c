@@ -11,9 +11,9 @@
 #include "base/http/http_address.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/api_paths.h"
 #include "controller/core/reserved.h"
-#include "controller/core/ways.h"
-#include "controller/rules/way.h"
+#include "controller/rules/api_path.h"
 
 #define AGAIN_MS (10 * 60 * 1000)
 /* Limit of a ConfigMap's value, which is untrusted and parsed in one loop turn. */
@@ -344,14 +344,14 @@ static bool goes_elsewhere(const struct facts *f, const char *vip)
 
 /* Sets *out to the state of the network path from machines to the tenant's API server. Returns
  * false if the network path was not checked yet. */
-static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
-		   struct way_seen *out)
+static bool api_path_of(const struct join_probe *p, const struct virtual_cluster *vc,
+			struct api_path_state *out)
 {
 	const struct virtual_cluster_api_server *w = vc->spec.network.api_server;
 	OWN(arena) a = arena_new();
-	const struct way_seen *seen;
+	const struct api_path_state *seen;
 
-	*out = (struct way_seen){.reason = "NotLookedAt"};
+	*out = (struct api_path_state){.reason = "NotLookedAt"};
 	if (w->via == VIA_ADDRESS) {
 		out->up = true;
 		out->reason = "Address";
@@ -359,7 +359,7 @@ static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
 			   "at %s, the address in spec.network.apiServer", w->address);
 		return true;
 	}
-	seen = ways_get(p->t->c->ways, p->t->name, way_key(vc, a));
+	seen = api_paths_get(p->t->c->api_paths, p->t->name, api_path_key(vc, a));
 	if (!seen) {
 		str_format(out->why, sizeof(out->why), "not checked yet");
 		return false;
@@ -376,23 +376,23 @@ static bool way_of(const struct join_probe *p, const struct virtual_cluster *vc,
 	return true;
 }
 
-bool join_probe_way_status(const struct join_probe *p, const struct virtual_cluster *vc,
-			   struct arena *a, struct conditions *cs)
+bool join_probe_api_path_status(const struct join_probe *p, const struct virtual_cluster *vc,
+				struct arena *a, struct conditions *cs)
 {
-	struct condition want = {.type = TENANT_WAY_CONDITION,
+	struct condition want = {.type = TENANT_API_PATH_CONDITION,
 				 .observed_generation = vc->meta.generation};
-	struct way_seen seen;
+	struct api_path_state seen;
 	bool known;
 
 	if (!vc->spec.network.api_server) {
 		for (size_t i = 0; i < cs->n; i++)
-			if (str_eq(cs->v[i].type, TENANT_WAY_CONDITION)) {
+			if (str_eq(cs->v[i].type, TENANT_API_PATH_CONDITION)) {
 				memmove(&cs->v[i], &cs->v[i + 1], (--cs->n - i) * sizeof(*cs->v));
 				return true;
 			}
 		return false;
 	}
-	known = way_of(p, vc, &seen);
+	known = api_path_of(p, vc, &seen);
 	want.status = seen.up ? CONDITION_TRUE : known ? CONDITION_FALSE : CONDITION_UNKNOWN;
 	want.reason = seen.reason;
 	want.message = seen.why;
@@ -401,17 +401,17 @@ bool join_probe_way_status(const struct join_probe *p, const struct virtual_clus
 
 /* Sets the endpoint of *out for a tenant with spec.network.apiServer, or the reason why machines
  * cannot join. */
-static void answer_by_way(const struct join_probe *p, const struct virtual_cluster *vc,
-			  struct join_answer *out)
+static void answer_by_api_path(const struct join_probe *p, const struct virtual_cluster *vc,
+			       struct join_answer *out)
 {
-	struct way_seen seen;
+	struct api_path_state seen;
 
-	(void)way_of(p, vc, &seen);
+	(void)api_path_of(p, vc, &seen);
 	/* mutant: way-not-up */
 	if (!seen.up)
 		none(out, "WayNotUp", "path to its API server: %.200s", seen.why);
-	else if (way_address(vc))
-		out->endpoint = way_address(vc);
+	else if (api_path_address(vc))
+		out->endpoint = api_path_address(vc);
 	else
 		none(out, "WayNotUp", "the address of its load balancer is not known yet");
 }
@@ -483,7 +483,7 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 	if (by == VIRTUAL_CLUSTER_BY_SCRIPT ? !takes_script(p, out) : !takes_kubeadm(p, out))
 		return;
 	if (vc->spec.network.api_server)
-		answer_by_way(p, vc, out);
+		answer_by_api_path(p, vc, out);
 	else if (!str_empty(vc->spec.join_endpoint))
 		out->endpoint = vc->spec.join_endpoint;
 	else if (f->endpoint[0])

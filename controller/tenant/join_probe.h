@@ -29,8 +29,8 @@
  * cluster.
  *
  * With spec.network.apiServer, nodes join at the address there, and only while a recent check
- * showed that the network path from the machines to this address works (core/ways.h). The condition
- * APIServerWay reports the state of this network path.
+ * showed that the network path from the machines to this address works (core/api_paths.h). The
+ * condition APIServerWay reports the state of this network path.
  *
  * The probe runs while the tenant's API server answers: every minute while the cluster does not
  * accept machines, every 10 min while it does. An error does not change what was known before. The
@@ -74,8 +74,8 @@ void join_probe_answer(const struct join_probe *p, const struct virtual_cluster 
 
 /* Sets the condition APIServerWay in cs if the tenant has spec.network.apiServer, else removes the
  * condition. Returns true if cs has changed. */
-bool join_probe_way_status(const struct join_probe *p, const struct virtual_cluster *vc,
-			   struct arena *a, struct conditions *cs);
+bool join_probe_api_path_status(const struct join_probe *p, const struct virtual_cluster *vc,
+				struct arena *a, struct conditions *cs);
 /* Sets the condition TakesNodes in cs; the array cs->v must have room for one more condition.
  * Returns true if cs has changed. */
 bool join_probe_status(const struct join_probe *p, const struct virtual_cluster *vc,

@@ -57,7 +57,7 @@ size_t tenant_pods_on(const struct tenant *t, const char *node, int64_t *since)
 	bool kept;
 
 	*since = load ? load->since : t->counted_since;
-	kept = provisioning_requests_keeps(t->requests, node, &given_up);
+	kept = provisioning_requests_is_reserved(t->requests, node, &given_up);
 	if (given_up > *since)
 		*since = given_up;
 	return (load ? load->pods : 0) + (t->pods && kube_cache_over(t->pods)) + kept;
@@ -119,7 +119,7 @@ void tenant_look_for_devices(struct tenant *t)
 	devices_want(t->devices);
 }
 
-void tenant_tell_pod(struct tenant *t, const char *ns, const char *name)
+void tenant_replan_pod(struct tenant *t, const char *ns, const char *name)
 {
 	OWN(arena) a = arena_new();
 	const struct world_pod *p = tenant_world_pod(t, ns, name, a);
@@ -134,7 +134,7 @@ static void on_claims_of_pod(struct tenant *t, const char *ns, const char *name)
 	if (request_of_pod(name, NULL, NULL))
 		provisioning_requests_kick(t->requests);
 	else
-		tenant_tell_pod(t, ns, name);
+		tenant_replan_pod(t, ns, name);
 }
 
 static void tell_to_come(struct tenant *t, const char *ns, const char *name,
@@ -143,7 +143,7 @@ static void tell_to_come(struct tenant *t, const char *ns, const char *name,
 	t->all->hooks.pod(t, ns, name, p, t->all->hooks.arg);
 }
 
-const struct provisioning_requests_hooks tenant_requests_hooks = {tell_to_come, tenant_tell_pod};
+const struct provisioning_requests_hooks tenant_requests_hooks = {tell_to_come, tenant_replan_pod};
 
 static void tell_node(struct tenant *t, const char *name)
 {

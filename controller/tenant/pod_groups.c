@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/tenant/retold.h"
+#include "controller/tenant/replan_queue.h"
 #include "controller/tenant/tenant.h"
 
 /* delay that batches changes after which all pods of gangs are passed to the planner again */
@@ -32,7 +32,7 @@ struct pod_groups {
 	struct reading of[GANG_KINDS][VERSIONS];
 	/* key of an object (text_of()) -> "NAMESPACE/POD" of each pod that names it */
 	struct index *users;
-	struct retold *retold;
+	struct replan_queue *replan_queue;
 	bool wanted[GANG_KINDS];
 	/* set of "NAMESPACE/POD" of the pods that name a PodGroup or Workload */
 	struct map *pods;
@@ -102,7 +102,7 @@ static bool mark(const char *pod, void *arg)
 {
 	struct pod_groups *g = arg;
 
-	retold_pod(g->retold, pod);
+	replan_queue_pod(g->replan_queue, pod);
 	return true;
 }
 
@@ -231,7 +231,7 @@ void pod_groups_pod(struct pod_groups *g, const struct tenant_pod *old,
 		map_del(g->pods, key);
 	if (names && p->world.unschedulable && !g->wanted[p->gang->kind]) {
 		g->wanted[p->gang->kind] = true;
-		retold_soon(g->retold);
+		replan_queue_soon(g->replan_queue);
 	}
 }
 
@@ -328,7 +328,7 @@ void pod_groups_forget(struct pod_groups *g)
 	index_free(g->users);
 	g->users = index_new(1);
 	map_clear(g->pods);
-	retold_clear(g->retold);
+	replan_queue_clear(g->replan_queue);
 }
 
 struct pod_groups *pod_groups_new(struct tenant *t,
@@ -339,8 +339,9 @@ struct pod_groups *pod_groups_new(struct tenant *t,
 	g->t = t;
 	g->pod = pod;
 	g->pods = map_new(NULL);
-	g->retold = retold_new(t->c->group,
-			       &(struct retold_hooks){.turn = on_turn, .pod = on_pod, .arg = g});
+	g->replan_queue = replan_queue_new(
+		t->c->group,
+		&(struct replan_queue_hooks){.turn = on_turn, .pod = on_pod, .arg = g});
 	loop_timer_init(&g->all_timer, t->c->group, on_all, g);
 	pod_groups_forget(g);
 	return g;
@@ -353,6 +354,6 @@ void pod_groups_free(struct pod_groups *g)
 	pod_groups_forget(g);
 	index_free(g->users);
 	map_free(g->pods);
-	retold_free(g->retold);
+	replan_queue_free(g->replan_queue);
 	free(g);
 }

@@ -27,8 +27,8 @@ struct pod_groups;
 /* Returns the i-th API version (from 0) of the kind's resource; NULL: the kind has fewer
  * versions. */
 const struct kube_resource *pod_groups_resource(enum gang_kind kind, int i);
-/* Sets *size to the size of p's gang, whose kind must not be GANG_SAID. Returns NULL, or why the
- * size is not known. group: the object that the gang names; NULL: the object does not exist. */
+/* Sets *size to the size of p's gang, whose kind must not be GANG_SIZE_IN_POD. Returns NULL, or why
+ * the size is not known. group: the object that the gang names; NULL: the object does not exist. */
 const char *pod_groups_size(const struct tenant_pod *p, const struct gang_group *group,
 			    int64_t *size, struct arena *a);
 /* Returns a copy of w in the arena with p's gang and its size; w itself if p has no gang. why:

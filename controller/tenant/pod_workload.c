@@ -12,7 +12,7 @@
 #define HASH "pod-template-hash"
 #define KIND_MAX 63
 
-const char *pod_workload_said(const json_t *pod, struct arena *a)
+const char *pod_workload_annotation(const json_t *pod, struct arena *a)
 {
 	const char *text = json_str_at(pod, "metadata", "annotations", BURST_WORKLOAD);
 

@@ -25,7 +25,7 @@ struct tenant;
 
 /* Returns the text of the annotation drover.dev/workload, in the arena; NULL if it is missing or
  * empty. */
-const char *pod_workload_said(const json_t *pod, struct arena *a);
+const char *pod_workload_annotation(const json_t *pod, struct arena *a);
 /* Returns kind, namespace and name of the pod's controller as one text in the arena; NULL if the
  * pod has no controller. */
 const char *pod_workload_owner(const json_t *pod, struct arena *a);

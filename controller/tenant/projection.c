@@ -479,7 +479,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
 		return tp;
-	tp->workload = p->node ? NULL : pod_workload_said(o, a);
+	tp->workload = p->node ? NULL : pod_workload_annotation(o, a);
 	tp->owner = p->node ? NULL : pod_workload_owner(o, a);
 	if (!claims_of(spec, tp, a))
 		p->unsupported = "volumes that cannot be read";

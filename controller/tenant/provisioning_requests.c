@@ -1,6 +1,6 @@
 /*
  * provisioning_requests: finds out whether the API server serves ProvisioningRequests, and reads
- * them. For each request the module has the pod slots (request_seats.h) and a writer of conditions
+ * them. For each request the module has the pod slots (request_slots.h) and a writer of conditions
  * (request_writer.h). Changed requests are marked, and marked requests are evaluated SLICE_SEATS
  * slots per loop turn.
  */
@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/request_nodes.h"
-#include "controller/tenant/request_seats.h"
+#include "controller/tenant/request_slots.h"
 #include "controller/tenant/request_writer.h"
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/devices.h"
@@ -38,7 +38,7 @@
 static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTemplate", true};
 
 struct request {
-	struct request_seats *seats;
+	struct request_slots *seats;
 	struct request_writer writer;
 	/* phase in which the request's future pods were last passed to the planner */
 	enum request_phase phase;
@@ -48,7 +48,7 @@ struct request {
 	bool ready;
 	/* next slot to evaluate; equal to seats->n when all slots are done */
 	size_t next;
-	struct request_said said;
+	struct request_result said;
 	/* memory of the texts in `said` */
 	char *reason, *text;
 	/* said_at: loop_now() of the last message. never_since: loop_now() since when no machine
@@ -111,7 +111,7 @@ void provisioning_requests_kick(struct provisioning_requests *r)
 
 /* Sets like[i] to the pod that the template of set i describes. Returns false if a template does
  * not exist; *missing is its name. */
-static bool templates_of(const struct provisioning_requests *r, const struct request_seats *s,
+static bool templates_of(const struct provisioning_requests *r, const struct request_slots *s,
 			 const struct world_pod **like, const char **missing, struct arena *a)
 {
 	for (size_t i = 0; i < s->nsets; i++) {
@@ -134,7 +134,7 @@ static const struct world_pod *pod_of(const struct request *q, const struct requ
 {
 	struct world_pod *p = arena_new_obj(a, struct world_pod);
 
-	*p = request_seats_pod(q->seats, o, q->phase, seat, like[request_seats_set(q->seats, seat)],
+	*p = request_slots_pod(q->seats, o, q->phase, seat, like[request_slots_set(q->seats, seat)],
 			       a);
 	return p;
 }
@@ -152,7 +152,7 @@ const struct world_pod *provisioning_requests_to_come(const struct provisioning_
 	if (!request_of_pod(name, &request, a) || !(q = find(r, ns, request)))
 		return NULL;
 	o = r->objects ? KUBE_CACHE_GET(r->objects, request_object, ns, request) : NULL;
-	seat = request_seats_find(q->seats, name);
+	seat = request_slots_find(q->seats, name);
 	if (!o || seat == SIZE_MAX || !q->seats->put[seat] ||
 	    !templates_of(r, q->seats, like, &missing, a))
 		return NULL;
@@ -170,11 +170,11 @@ static void put_seat(const struct provisioning_requests *r, const struct request
 
 	if (want) {
 		q->seats->put[seat] = true;
-		r->hooks.to_come(r->t, q->seats->ns, request_seats_pod_name(q->seats, seat, a),
+		r->hooks.to_come(r->t, q->seats->ns, request_slots_pod_name(q->seats, seat, a),
 				 pod_of(q, o, seat, like, a));
 	} else if (q->seats->put[seat]) {
 		q->seats->put[seat] = false;
-		r->hooks.to_come(r->t, q->seats->ns, request_seats_pod_name(q->seats, seat, a),
+		r->hooks.to_come(r->t, q->seats->ns, request_slots_pod_name(q->seats, seat, a),
 				 NULL);
 	}
 }
@@ -218,7 +218,7 @@ static void seat_pod(struct provisioning_requests *r, const char *key, struct re
 
 	if (q->phase == REQUEST_OVER || !takes(q, p))
 		return;
-	seat = request_seats_take(q->seats, p,
+	seat = request_slots_take(q->seats, p,
 				  templates_of(r, q->seats, like, &missing, a) ? like : NULL);
 	if (seat == SIZE_MAX)
 		return;
@@ -273,7 +273,7 @@ void provisioning_requests_pod(struct provisioning_requests *r, const struct ten
 	q = map_get(r->all, key);
 	if (q && new_)
 		seat_pod(r, key, q, new_);
-	else if (q && request_seats_leave(q->seats, p) != SIZE_MAX)
+	else if (q && request_slots_leave(q->seats, p) != SIZE_MAX)
 		mark(r, key);
 }
 
@@ -368,7 +368,7 @@ static void request_free(void *arg)
 	struct request *q = arg;
 
 	request_writer_stop(&q->writer);
-	request_seats_free(q->seats);
+	request_slots_free(q->seats);
 	free(q->reason);
 	free(q->text);
 	free(q);
@@ -388,7 +388,7 @@ static struct request *begin_request(struct provisioning_requests *r, const char
 {
 	struct request *q = mem_new(struct request);
 
-	q->seats = request_seats_new(en->ns, en->name, en->object);
+	q->seats = request_slots_new(en->ns, en->name, en->object);
 	q->phase = REQUEST_OVER;
 	request_writer_init(&q->writer, r->t, r->objects);
 	map_put(r->all, key, q);
@@ -443,7 +443,7 @@ static bool look(struct provisioning_requests *r, const char *key)
 	struct request *q = map_get(r->all, key);
 	enum request_phase phase;
 
-	if (q && (!o || !request_seats_are_of(q->seats, o))) {
+	if (q && (!o || !request_slots_are_of(q->seats, o))) {
 		end_request(r, key, q);
 		q = NULL;
 	}
@@ -659,25 +659,25 @@ void provisioning_requests_start(struct provisioning_requests *r)
 
 /* --- Nodes with reserved slots ---------------------------------------------------------------- */
 
-void provisioning_requests_keep_begin(struct provisioning_requests *r)
+void provisioning_requests_reserve_begin(struct provisioning_requests *r)
 {
 	request_nodes_begin(r->nodes);
 }
 
-void provisioning_requests_keep(struct provisioning_requests *r, const char *node)
+void provisioning_requests_reserve(struct provisioning_requests *r, const char *node)
 {
-	request_nodes_keep(r->nodes, node);
+	request_nodes_reserve(r->nodes, node);
 }
 
-void provisioning_requests_keep_end(struct provisioning_requests *r)
+void provisioning_requests_reserve_end(struct provisioning_requests *r)
 {
 	request_nodes_end(r->nodes);
 }
 
-bool provisioning_requests_keeps(const struct provisioning_requests *r, const char *node,
-				 int64_t *since)
+bool provisioning_requests_is_reserved(const struct provisioning_requests *r, const char *node,
+				       int64_t *since)
 {
-	return request_nodes_keeps(r->nodes, node, since);
+	return request_nodes_is_reserved(r->nodes, node, since);
 }
 
 /* --- lifecycle -------------------------------------------------------------------------------- */

@@ -76,14 +76,14 @@ void provisioning_requests_plan(struct provisioning_requests *r, const char *ns,
 void provisioning_requests_wait(struct provisioning_requests *r, const char *ns, const char *name,
 				const char *reason, const char *text);
 
-/* provisioning_requests_keep_begin(), _keep() and _keep_end() set the Nodes on which the plan
- * reserves pod slots: exactly the Nodes that are passed to _keep() between begin and end. */
-void provisioning_requests_keep_begin(struct provisioning_requests *r);
-void provisioning_requests_keep(struct provisioning_requests *r, const char *node);
-void provisioning_requests_keep_end(struct provisioning_requests *r);
+/* provisioning_requests_reserve_begin(), _reserve() and _reserve_end() set the Nodes on which the
+ * plan reserves pod slots: exactly the Nodes that are passed to _keep() between begin and end. */
+void provisioning_requests_reserve_begin(struct provisioning_requests *r);
+void provisioning_requests_reserve(struct provisioning_requests *r, const char *node);
+void provisioning_requests_reserve_end(struct provisioning_requests *r);
 /* True if pod slots are reserved on the Node. *since: wall ms when the last slot was released; 0 if
  * slots are reserved, or were never seen reserved. */
-bool provisioning_requests_keeps(const struct provisioning_requests *r, const char *node,
-				 int64_t *since);
+bool provisioning_requests_is_reserved(const struct provisioning_requests *r, const char *node,
+				       int64_t *since);
 
 #endif

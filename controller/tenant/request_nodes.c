@@ -23,7 +23,7 @@ void request_nodes_begin(struct request_nodes *n)
 	n->round++;
 }
 
-void request_nodes_keep(struct request_nodes *n, const char *node)
+void request_nodes_reserve(struct request_nodes *n, const char *node)
 {
 	struct kept *k = map_get(n->kept, node);
 
@@ -61,7 +61,7 @@ void request_nodes_end(struct request_nodes *n)
 	}
 }
 
-bool request_nodes_keeps(const struct request_nodes *n, const char *node, int64_t *since)
+bool request_nodes_is_reserved(const struct request_nodes *n, const char *node, int64_t *since)
 {
 	const struct kept *k = map_size(n->kept) ? map_get(n->kept, node) : NULL;
 

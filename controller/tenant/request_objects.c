@@ -244,7 +244,7 @@ static void set(struct writing *w, const char *type, bool is, const char *reason
 	w->changed |= condition_set(w->out, w->a, &c, w->now);
 }
 
-static void set_waits(struct writing *w, const struct request_said *said)
+static void set_waits(struct writing *w, const struct request_result *said)
 {
 	const struct request_object *o = w->o;
 	const bool check = o->class_ == REQUEST_CHECK,
@@ -269,7 +269,7 @@ static void set_waits(struct writing *w, const struct request_said *said)
 		set(w, "Provisioned", false, reason, text);
 }
 
-bool request_conditions(const struct request_object *o, const struct request_said *said,
+bool request_conditions(const struct request_object *o, const struct request_result *said,
 			int64_t now, struct arena *a, struct conditions *out)
 {
 	struct writing w = {.o = o, .out = out, .a = a, .now = now};

@@ -81,7 +81,7 @@ enum request_phase { REQUEST_WAITS, REQUEST_BOOKED, REQUEST_OVER };
 enum request_phase request_phase(const struct request_object *o, int64_t now);
 
 /* What drover knows about a waiting request now. */
-struct request_said {
+struct request_result {
 	/* True: there is room for all pods of the request (on Ready Nodes, if the class requires
 	 * Nodes) */
 	bool served;
@@ -94,7 +94,7 @@ struct request_said {
 	const char *text;
 };
 /* Computes the conditions of the request into *out. Returns false if they do not change. */
-bool request_conditions(const struct request_object *o, const struct request_said *said,
+bool request_conditions(const struct request_object *o, const struct request_result *said,
 			int64_t now, struct arena *a, struct conditions *out);
 /* Returns the wall ms at which the conditions next change by the passage of time alone; 0:
  * never. */

@@ -58,7 +58,7 @@ static json_t *list_of(const struct conditions *cs)
 }
 
 void request_writer_look(struct request_writer *w, const struct kube_entry *en,
-			 const struct request_said *said)
+			 const struct request_result *said)
 {
 	OWN(arena) a = arena_new();
 	struct conditions cs;

@@ -29,6 +29,6 @@ void request_writer_stop(struct request_writer *w);
 /* Writes the conditions if they have changed and no write is in flight. en: the request in the
  * cache; said: what drover knows about it. Call only while this replica leads. */
 void request_writer_look(struct request_writer *w, const struct kube_entry *en,
-			 const struct request_said *said);
+			 const struct request_result *said);
 
 #endif

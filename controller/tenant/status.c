@@ -93,7 +93,7 @@ void tenant_status_tick(void *arg)
 	changed = tenant_sleep_status(t, vc, a, &cs, &out.status);
 	changed |= tenant_budget_status(t, vc, a, &cs);
 	changed |= join_probe_status(t->joins, vc, a, &cs);
-	changed |= join_probe_way_status(t->joins, vc, a, &cs);
+	changed |= join_probe_api_path_status(t->joins, vc, a, &cs);
 	for (int i = 0; i < 4; i++) {
 		struct condition want = {
 			.type = types[i],

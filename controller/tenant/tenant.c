@@ -511,7 +511,7 @@ static void on_joins(struct tenant *t)
 	notify(t->c, NOTICE_TENANT, t->name);
 }
 
-void tenants_way(struct tenants *ts, const char *name)
+void tenants_api_path_changed(struct tenants *ts, const char *name)
 {
 	struct tenant *t = map_get(ts->map, name);
 
@@ -553,7 +553,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->joins = join_probe_new(t, on_joins);
 		t->volumes = volumes_new(t, &tenant_volumes_hooks);
 		t->devices = devices_new(t, &tenant_devices_hooks);
-		t->groups = pod_groups_new(t, tenant_tell_pod);
+		t->groups = pod_groups_new(t, tenant_replan_pod);
 		t->requests = provisioning_requests_new(t, &tenant_requests_hooks);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
@@ -591,7 +591,7 @@ void tenants_update_all(struct tenants *ts)
 		tenants_update(ts, it.key);
 }
 
-void tenants_clear_lines(struct tenants *ts)
+void tenants_drop_queued(struct tenants *ts)
 {
 	struct map_iter it;
 
@@ -599,7 +599,7 @@ void tenants_clear_lines(struct tenants *ts)
 		const struct tenant *t = it.value;
 
 		if (t->client)
-			kube_client_clear_line(t->client);
+			kube_client_drop_queued(t->client);
 	}
 }
 

@@ -57,11 +57,11 @@ void tenants_free(struct tenants *ts);
 /* Updates the tenant in the next loop turn, from the VirtualCluster in the cache. */
 void tenants_update(struct tenants *ts, const char *name);
 void tenants_update_all(struct tenants *ts);
-/* Updates the tenant after a change of what is known of its API server path (core/ways.h). */
-void tenants_way(struct tenants *ts, const char *name);
+/* Updates the tenant after a change of what is known of its API server path (core/api_paths.h). */
+void tenants_api_path_changed(struct tenants *ts, const char *name);
 /* Drops requests that are queued in the clients of tenants. Call when this replica no longer
  * leads. */
-void tenants_clear_lines(struct tenants *ts);
+void tenants_drop_queued(struct tenants *ts);
 /* Refreshes each tenant whose kubeconfig is in Secret ns/name; call when the Secret changed. */
 void tenants_secret(struct tenants *ts, const char *ns, const char *name);
 /* Returns the tenant `name`; NULL: no such tenant. */

@@ -17,7 +17,7 @@ void tenant_on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 void tenant_on_node(const struct kube_entry *old, const struct kube_entry *new_, void *arg);
 /* Passes the pod to the planner again. Call when another object that affects the pod may have
  * changed. */
-void tenant_tell_pod(struct tenant *t, const char *ns, const char *name);
+void tenant_replan_pod(struct tenant *t, const char *ns, const char *name);
 extern const struct provisioning_requests_hooks tenant_requests_hooks;
 extern const struct volumes_hooks tenant_volumes_hooks;
 extern const struct devices_hooks tenant_devices_hooks;

@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/tenant/retold.h"
+#include "controller/tenant/replan_queue.h"
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volume_objects.h"
 
@@ -34,7 +34,7 @@ struct volumes {
 	struct index *users;
 	/* set of "NAMESPACE/POD" of the pods with claims */
 	struct map *pods;
-	struct retold *retold;
+	struct replan_queue *replan_queue;
 	/* True: the objects of all kinds are to be read */
 	bool wanted;
 	struct loop_timer all_timer;
@@ -62,7 +62,7 @@ static bool mark_pod(const char *name, void *arg)
 {
 	struct volumes *v = arg;
 
-	retold_pod(v->retold, name);
+	replan_queue_pod(v->replan_queue, name);
 	return true;
 }
 
@@ -86,7 +86,7 @@ static void on_all(void *arg)
 	struct map_iter it;
 
 	map_for_each (it, v->pods)
-		retold_pod(v->retold, it.key);
+		replan_queue_pod(v->replan_queue, it.key);
 }
 
 /* --- caches ----------------------------------------------------------------------------------- */
@@ -110,7 +110,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		}
 		break;
 	case LIMITS:
-		retold_node(v->retold, en->name);
+		replan_queue_node(v->replan_queue, en->name);
 		break;
 	case CLASSES:
 	case KINDS:
@@ -242,7 +242,7 @@ void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct t
 		mark_sharers(v, p);
 	if (n && new_->world.unschedulable && !v->wanted) {
 		v->wanted = true;
-		retold_soon(v->retold);
+		replan_queue_soon(v->replan_queue);
 	}
 }
 
@@ -427,7 +427,7 @@ void volumes_forget(struct volumes *v)
 	index_free(v->users);
 	v->users = index_new(1);
 	map_clear(v->pods);
-	retold_clear(v->retold);
+	replan_queue_clear(v->replan_queue);
 }
 
 struct volumes *volumes_new(struct tenant *t, const struct volumes_hooks *hooks)
@@ -440,7 +440,8 @@ struct volumes *volumes_new(struct tenant *t, const struct volumes_hooks *hooks)
 	v->pods = map_new(NULL);
 	for (int i = 0; i < KINDS; i++)
 		v->of[i] = (struct reading){.v = v, .kind = (enum kind)i};
-	v->retold = retold_new(t->c->group, &(struct retold_hooks){on_turn, on_pod, on_node, v});
+	v->replan_queue = replan_queue_new(
+		t->c->group, &(struct replan_queue_hooks){on_turn, on_pod, on_node, v});
 	loop_timer_init(&v->all_timer, t->c->group, on_all, v);
 	return v;
 }
@@ -452,6 +453,6 @@ void volumes_free(struct volumes *v)
 	volumes_forget(v);
 	index_free(v->users);
 	map_free(v->pods);
-	retold_free(v->retold);
+	replan_queue_free(v->replan_queue);
 	free(v);
 }

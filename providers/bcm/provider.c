@@ -44,15 +44,15 @@ struct bcm_provider {
 	struct bcm_discovery *discovery;
 	/* Queue of jobs for BCM. It has no limits of its own: each job first waits in the queue of
 	 * `bmcs`. */
-	struct job_line line;
+	struct job_queue queue;
 	void (*found)(const struct provider_inventory *i, const struct err *e, void *arg);
 	void *found_arg;
 };
 
 struct provider_machine {
-	/* Must be first: machine_of() casts a job's seat (the queue of one machine) to the
+	/* Must be first: machine_of() casts a job's machine (the queue of one machine) to the
 	 * machine */
-	struct job_seat seat;
+	struct job_machine jobs;
 	struct bcm_provider *bp;
 	/* The same machine as attached to bp->bmcs; its type is private to the redfish provider */
 	struct provider_machine *bmc;
@@ -65,21 +65,21 @@ struct provider_machine {
 
 static struct provider_machine *machine_of(const struct job *j)
 {
-	return (struct provider_machine *)j->seat;
+	return (struct provider_machine *)j->machine;
 }
 
 /* Attributes errors and timeouts of the job from now on to BCM, not to the BMC. */
 static void go_to_bcm(struct job *j)
 {
-	j->seat->silent = PROVIDER_OF_MANAGER;
+	j->machine->silent = PROVIDER_OF_MANAGER;
 }
 
 static void fail(struct job *j, const struct err *failed)
 {
 	struct err e = *failed;
 
-	if (j->seat->silent)
-		e.code = j->seat->silent;
+	if (j->machine->silent)
+		e.code = j->machine->silent;
 	job_end(j, NULL, &e);
 }
 
@@ -414,7 +414,7 @@ static int bcm_open(struct provider *p, const struct provider_spec *s, struct er
 		return err_wrap(e, "provider %s", s->name);
 	}
 	bp->statuses = bcm_statuses_new(s->group, bp->bcm);
-	job_line_over(&bp->line, s->group, run);
+	job_queue_over(&bp->queue, s->group, run);
 	p->state = bp;
 	return 0;
 }
@@ -423,7 +423,7 @@ static void bcm_close(struct provider *p)
 {
 	struct bcm_provider *bp = p->state;
 
-	job_line_done(&bp->line);
+	job_queue_done(&bp->queue);
 	bcm_discovery_cancel(bp->discovery);
 	bcm_statuses_free(bp->statuses);
 	bcm_free(bp->bcm);
@@ -452,7 +452,7 @@ static struct provider_machine *bcm_attach(struct provider *p,
 	if (!bmc)
 		return NULL;
 	m = mem_new(struct provider_machine);
-	job_seat_init(&m->seat, &bp->line);
+	job_machine_init(&m->jobs, &bp->queue);
 	m->bp = bp;
 	m->bmc = bmc;
 	m->name = mem_strdup(s->name);
@@ -470,7 +470,7 @@ static void bcm_detach(struct provider *p, struct provider_machine *m)
 	bcm_cancel(m->request);
 	bcm_status_cancel(m->asker);
 	bcm_acquire_cancel(m->acquire);
-	job_seat_done(&m->seat);
+	job_machine_done(&m->jobs);
 	free(m->name);
 	free(m->uid);
 	free(m->node);
@@ -484,7 +484,7 @@ static void bcm_observe(struct provider *p, struct provider_machine *m,
 	struct bcm_provider *bp = p->state;
 
 	if (c->handle)
-		job_ask(&m->seat, JOB_OBSERVE, c);
+		job_ask(&m->jobs, JOB_OBSERVE, c);
 	else
 		bp->bmcs.ops->observe(&bp->bmcs, m->bmc, c);
 }
@@ -493,7 +493,7 @@ static void bcm_power(struct provider *p, struct provider_machine *m, bool on,
 		      const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_POWER, c)->on = on;
+	job_ask(&m->jobs, JOB_POWER, c)->on = on;
 }
 
 static void bcm_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -531,7 +531,7 @@ static void bcm_log_out(struct provider *p, struct provider_machine *m,
 static void bcm_acquire_slot(struct provider *p, struct provider_machine *m,
 			     const struct provider_target *t, const struct provider_call *c)
 {
-	struct job *j = job_ask(&m->seat, JOB_ACQUIRE, c);
+	struct job *j = job_ask(&m->jobs, JOB_ACQUIRE, c);
 	const char **clear;
 
 	(void)p;
@@ -550,7 +550,7 @@ static void bcm_release_slot(struct provider *p, struct provider_machine *m,
 			     const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->seat, JOB_RELEASE, c);
+	job_ask(&m->jobs, JOB_RELEASE, c);
 }
 
 static void on_found(const struct provider_inventory *i, const struct err *e, void *arg)

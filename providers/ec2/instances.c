@@ -131,7 +131,7 @@ static enum elastic_state state_of(const char *name)
 	} states[] = {
 		{"pending", ELASTIC_PENDING},	   {"running", ELASTIC_RUNNING},
 		{"shutting-down", ELASTIC_ENDING}, {"stopping", ELASTIC_ENDING},
-		{"stopped", ELASTIC_ENDING},	   {"terminated", ELASTIC_GONE},
+		{"stopped", ELASTIC_ENDING},	   {"terminated", ELASTIC_TERMINATED},
 	};
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++)

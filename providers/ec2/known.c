@@ -44,7 +44,7 @@ void ec2_known_see(struct ec2_known *k, const struct elastic_instance *i, int64_
 {
 	struct entry *n;
 
-	if (i->state == ELASTIC_GONE) {
+	if (i->state == ELASTIC_TERMINATED) {
 		map_del(k->entries, i->id);
 		return;
 	}
@@ -68,7 +68,7 @@ void ec2_known_missing(struct ec2_known *k, const char *cluster, const struct ma
 		if (map_has(listed, it.key) ||
 		    !str_eq(ec2_instance_tag(&n->instance, ELASTIC_TAG_CLUSTER), cluster))
 			continue;
-		n->instance.state = gone ? ELASTIC_GONE : ELASTIC_UNKNOWN;
+		n->instance.state = gone ? ELASTIC_TERMINATED : ELASTIC_UNKNOWN;
 		n->instance.reason = "the cloud does not list it";
 		add(&n->instance, arg);
 		if (gone)

@@ -36,7 +36,7 @@ static char *encoded(const char *s)
 
 	buf_init(&b, CANONICAL_MAX);
 	encode(&b, s, "");
-	return buf_give(&b);
+	return buf_steal(&b);
 }
 
 static char *lower(const char *s)

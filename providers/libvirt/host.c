@@ -172,7 +172,7 @@ static bool is_qemu(virConnectPtr c)
 
 /* --- one domain ------------------------------------------------------------------------------- */
 
-struct seat {
+struct open_domain {
 	virConnectPtr conn;
 	virDomainPtr dom;
 	struct domain *tree;
@@ -181,7 +181,7 @@ struct seat {
 	bool active;
 };
 
-static void seat_done(struct seat *s)
+static void open_domain_done(struct open_domain *s)
 {
 	domain_free(s->tree);
 	arena_free(s->a);
@@ -191,7 +191,7 @@ static void seat_done(struct seat *s)
 		virConnectClose(s->conn);
 }
 
-static int read_tree(struct seat *s, struct err *e)
+static int read_tree(struct open_domain *s, struct err *e)
 {
 	/* Read the text with its passwords (SECURE), because the domain will be defined again from
 	 * this text. */
@@ -208,11 +208,12 @@ static int read_tree(struct seat *s, struct err *e)
 	return rc;
 }
 
-static int seat_take(struct seat *s, struct host *h, const char *domain, struct err *e)
+static int open_domain_take(struct open_domain *s, struct host *h, const char *domain,
+			    struct err *e)
 {
 	int active;
 
-	*s = (struct seat){.a = arena_new()};
+	*s = (struct open_domain){.a = arena_new()};
 	s->conn = connected(h, e);
 	if (!s->conn)
 		return -1;
@@ -240,9 +241,10 @@ static int seat_take(struct seat *s, struct host *h, const char *domain, struct 
 	return read_tree(s, e);
 }
 
-static int seat_for(struct seat *s, struct host *h, const struct host_call *c, struct err *e)
+static int open_domain_for(struct open_domain *s, struct host *h, const struct host_call *c,
+			   struct err *e)
 {
-	if (seat_take(s, h, c->domain, e) < 0)
+	if (open_domain_take(s, h, c->domain, e) < 0)
 		return -1;
 	/* mutant: libvirt-another */
 	if (c->uuid && !str_eq(c->uuid, s->facts.uuid))
@@ -258,7 +260,7 @@ static int seat_for(struct seat *s, struct host *h, const struct host_call *c, s
 	return 0;
 }
 
-static int seat_define(struct seat *s, struct err *e)
+static int open_domain_define(struct open_domain *s, struct err *e)
 {
 	virDomainPtr dom;
 	char *xml = domain_text(s->tree);
@@ -272,15 +274,15 @@ static int seat_define(struct seat *s, struct err *e)
 	return 0;
 }
 
-static int write_fence(struct seat *s, int64_t fence, struct err *e)
+static int write_fence(struct open_domain *s, int64_t fence, struct err *e)
 {
 	if (fence == s->facts.fence)
 		return 0;
 	domain_set_fence(s->tree, fence);
-	return seat_define(s, e);
+	return open_domain_define(s, e);
 }
 
-static const char *power_of(const struct seat *s)
+static const char *power_of(const struct open_domain *s)
 {
 	int state = VIR_DOMAIN_NOSTATE;
 
@@ -304,11 +306,11 @@ static void tell(const struct domain_facts *f, struct arena *a, struct domain_fa
 	out->machine = arena_strdup(a, f->machine);
 }
 
-int host_observe(struct host *h, const char *domain, struct arena *a, struct host_look *out,
+int host_observe(struct host *h, const char *domain, struct arena *a, struct host_observation *out,
 		 struct err *e)
 {
-	struct seat s;
-	int rc = seat_take(&s, h, domain, e);
+	struct open_domain s;
+	int rc = open_domain_take(&s, h, domain, e);
 	char address[64];
 
 	if (rc == 0) {
@@ -318,14 +320,14 @@ int host_observe(struct host *h, const char *domain, struct arena *a, struct hos
 				       ? arena_strdup(a, address)
 				       : NULL;
 	}
-	seat_done(&s);
+	open_domain_done(&s);
 	return rc;
 }
 
 /* --- power ------------------------------------------------------------------------------------ */
 
 /* Refuses a domain that has snapshots, because a wipe does not erase their contents. */
-static int without_snapshots(struct seat *s, struct err *e)
+static int without_snapshots(struct open_domain *s, struct err *e)
 {
 	int n = virDomainSnapshotNum(s->dom, 0);
 
@@ -337,7 +339,7 @@ static int without_snapshots(struct seat *s, struct err *e)
 		s->facts.name, n);
 }
 
-static int switch_on(struct seat *s, struct err *e)
+static int switch_on(struct open_domain *s, struct err *e)
 {
 	unsigned long version = 0;
 	unsigned flags = 0;
@@ -356,7 +358,7 @@ static int switch_on(struct seat *s, struct err *e)
 	return failed(e, "cannot start the domain");
 }
 
-static int switch_off(struct seat *s, struct err *e)
+static int switch_off(struct open_domain *s, struct err *e)
 {
 	if (s->active && virDomainDestroy(s->dom) < 0 && virDomainIsActive(s->dom) != 0)
 		return failed(e, "cannot stop the domain");
@@ -368,8 +370,8 @@ static int switch_off(struct seat *s, struct err *e)
 
 int host_power(struct host *h, const struct host_call *c, bool on, struct err *e)
 {
-	struct seat s;
-	int rc = seat_for(&s, h, c, e);
+	struct open_domain s;
+	int rc = open_domain_for(&s, h, c, e);
 
 	if (rc == 0)
 		rc = write_fence(&s, c->fence, e);
@@ -377,21 +379,21 @@ int host_power(struct host *h, const struct host_call *c, bool on, struct err *e
 		rc = switch_on(&s, e);
 	else if (rc == 0 && !on)
 		rc = switch_off(&s, e);
-	seat_done(&s);
+	open_domain_done(&s);
 	return rc;
 }
 
 int host_boot(struct host *h, const struct host_call *c, bool media, struct err *e)
 {
-	struct seat s;
-	int rc = seat_for(&s, h, c, e);
+	struct open_domain s;
+	int rc = open_domain_for(&s, h, c, e);
 
 	if (rc == 0) {
 		domain_set_fence(s.tree, c->fence);
 		domain_set_boot(s.tree, media);
-		rc = seat_define(&s, e);
+		rc = open_domain_define(&s, e);
 	}
-	seat_done(&s);
+	open_domain_done(&s);
 	return rc;
 }
 
@@ -467,7 +469,7 @@ static int upload(virConnectPtr c, virStorageVolPtr v, const struct buf *b, stru
 	return rc;
 }
 
-static int store(struct host *h, struct seat *s, const char *name, const struct buf *b,
+static int store(struct host *h, struct open_domain *s, const char *name, const struct buf *b,
 		 struct err *e)
 {
 	virStoragePoolPtr pool = pool_of(h, s->conn, e);
@@ -490,10 +492,10 @@ static int store(struct host *h, struct seat *s, const char *name, const struct 
 
 static int insert(struct host *h, const struct host_call *c, const char *url, struct err *e)
 {
-	struct seat s;
+	struct open_domain s;
 	struct buf b;
 	char *name = NULL;
-	int rc = seat_for(&s, h, c, e);
+	int rc = open_domain_for(&s, h, c, e);
 
 	buf_init(&b, MEDIUM_MAX);
 	if (rc == 0 && s.active)
@@ -505,7 +507,7 @@ static int insert(struct host *h, const struct host_call *c, const char *url, st
 		 * new URL. */
 		domain_set_fence(s.tree, c->fence);
 		domain_eject(s.tree);
-		rc = seat_define(&s, e);
+		rc = open_domain_define(&s, e);
 		if (rc == 0)
 			rc = medium_fetch(url, c->deadline_ms, &b, e);
 		name = mem_strdup(domain_media_volume(s.a, s.facts.uuid));
@@ -514,24 +516,24 @@ static int insert(struct host *h, const struct host_call *c, const char *url, st
 		if (rc == 0) {
 			/* Read the domain and check the fence again, because the upload took
 			 * time. */
-			seat_done(&s);
-			rc = seat_for(&s, h, c, e);
+			open_domain_done(&s);
+			rc = open_domain_for(&s, h, c, e);
 		}
 		if (rc == 0) {
 			domain_insert(s.tree, h->pool, name, url);
-			rc = seat_define(&s, e);
+			rc = open_domain_define(&s, e);
 		}
 	}
 	free(name);
 	buf_done(&b);
-	seat_done(&s);
+	open_domain_done(&s);
 	return rc;
 }
 
 static int eject(struct host *h, const struct host_call *c, struct err *e)
 {
-	struct seat s;
-	int rc = seat_for(&s, h, c, e);
+	struct open_domain s;
+	int rc = open_domain_for(&s, h, c, e);
 	virStoragePoolPtr pool;
 	char *slot = NULL;
 	struct err ignored;
@@ -539,7 +541,7 @@ static int eject(struct host *h, const struct host_call *c, struct err *e)
 	if (rc == 0) {
 		domain_set_fence(s.tree, c->fence);
 		domain_eject(s.tree);
-		rc = seat_define(&s, e);
+		rc = open_domain_define(&s, e);
 		slot = domain_slot_text(s.tree);
 	}
 	if (rc == 0 && s.active && slot &&
@@ -555,7 +557,7 @@ static int eject(struct host *h, const struct host_call *c, struct err *e)
 		}
 	}
 	free(slot);
-	seat_done(&s);
+	open_domain_done(&s);
 	return rc;
 }
 
@@ -664,7 +666,8 @@ static int build(struct host *h, virConnectPtr c, const struct host_machine *m, 
 	return rc;
 }
 
-static int is_owned(const struct seat *s, const char *provider, const char *machine, struct err *e)
+static int is_owned(const struct open_domain *s, const char *provider, const char *machine,
+		    struct err *e)
 {
 	/* mutant: libvirt-foreign */
 	if (str_eq(s->facts.provider, provider) && str_eq(s->facts.machine, machine))
@@ -676,14 +679,14 @@ static int is_owned(const struct seat *s, const char *provider, const char *mach
 
 int host_define(struct host *h, const struct host_machine *m, struct err *e)
 {
-	struct seat s;
-	int rc = seat_take(&s, h, m->name, e);
+	struct open_domain s;
+	int rc = open_domain_take(&s, h, m->name, e);
 
 	if (rc == 0)
 		rc = is_owned(&s, m->provider, m->machine, e);
 	else if (e->kind == ERR_NOT_FOUND && s.conn)
 		rc = build(h, s.conn, m, e);
-	seat_done(&s);
+	open_domain_done(&s);
 	return rc;
 }
 
@@ -706,8 +709,8 @@ static int delete_volumes(struct host *h, virConnectPtr c, const char *domain, c
 int host_undefine(struct host *h, const char *domain, const char *uuid, const char *provider,
 		  const char *machine, struct err *e)
 {
-	struct seat s;
-	int rc = seat_take(&s, h, domain, e);
+	struct open_domain s;
+	int rc = open_domain_take(&s, h, domain, e);
 
 	if (rc < 0 && e->kind == ERR_NOT_FOUND && s.conn)
 		rc = 0;
@@ -725,6 +728,6 @@ int host_undefine(struct host *h, const char *domain, const char *uuid, const ch
 								    VIR_DOMAIN_UNDEFINE_NVRAM
 							  : 0) < 0)
 		rc = failed(e, "cannot undefine the domain");
-	seat_done(&s);
+	open_domain_done(&s);
 	return rc;
 }

@@ -29,14 +29,14 @@ struct host_spec {
 struct host *host_new(const struct host_spec *s);
 void host_free(struct host *h);
 
-struct host_look {
+struct host_observation {
 	/* Power state: "On", "Off", "Changing" or "Unknown" */
 	const char *power;
 	struct domain_facts facts;
 	/* IP address from which this host fetches media; NULL: unknown */
 	const char *address;
 };
-int host_observe(struct host *h, const char *domain, struct arena *a, struct host_look *out,
+int host_observe(struct host *h, const char *domain, struct arena *a, struct host_observation *out,
 		 struct err *e);
 
 /* The domain to change, and the fence and time limit of the call. uuid: the UUID that the domain

@@ -82,16 +82,16 @@ static int text_of(const json_t *j, const char *name, const char **out, struct e
 static int do_observe(struct serve *s, const struct request *q, json_t *reply, struct err *e)
 {
 	OWN(arena) a = arena_new();
-	struct host_look look = {0};
-	const struct domain_facts *f = &look.facts;
+	struct host_observation observation = {0};
+	const struct domain_facts *f = &observation.facts;
 	OWN_JSON told = NULL;
 
-	if (host_observe(s->host, q->domain, a, &look, e) < 0)
+	if (host_observe(s->host, q->domain, a, &observation, e) < 0)
 		return -1;
-	told = json_pack("{s:s,s:s,s:s?,s:s,s:b,s:s?,s:s?,s:I}", "power", look.power, "uuid",
+	told = json_pack("{s:s,s:s,s:s?,s:s,s:b,s:s?,s:s?,s:I}", "power", observation.power, "uuid",
 			 f->uuid, "serial", f->serial, "boot", domain_boot_names[f->boot],
-			 "inserted", f->inserted, "mediaURL", f->media_url, "address", look.address,
-			 "fence", (json_int_t)f->fence);
+			 "inserted", f->inserted, "mediaURL", f->media_url, "address",
+			 observation.address, "fence", (json_int_t)f->fence);
 	if (!told)
 		return err_set(e, ERR_PROTOCOL, 0, "the definition of domain %.100s is not UTF-8",
 			       q->domain);

@@ -245,7 +245,7 @@ static _Noreturn void serve(unsigned total, int to_parent)
 		buf_init(&b, (size_t)PAGE * POD_BYTES * 2);
 		put_page(&b, (unsigned)i * PAGE, PAGE, total);
 		s.sizes[i] = b.len;
-		s.pages[i] = buf_give(&b);
+		s.pages[i] = buf_steal(&b);
 	}
 	httpd_route(d, "GET", "/api/v1/pods", 0, on_list, &s);
 	m = httpd_mhd_new(d, &(struct httpd_mhd_spec){.address = "127.0.0.1:0"}, &e);

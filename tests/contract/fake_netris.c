@@ -11,11 +11,11 @@ static void on_move(const struct sim_netris_move *m, void *arg)
 	f->moves++;
 }
 
-static enum http_mem_fate fate(const char *origin, const char *method, const char *target,
-			       void *arg)
+static enum http_mem_fault_kind fate(const char *origin, const char *method, const char *target,
+				     void *arg)
 {
 	struct fake_netris *f = arg;
-	enum http_mem_fate is = f->fate;
+	enum http_mem_fault_kind is = f->fate;
 
 	(void)origin;
 	f->looks += str_eq(target, "/api/v2/vnet");

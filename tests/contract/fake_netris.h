@@ -27,7 +27,7 @@ struct fake_netris {
 	unsigned moves, looks;
 	unsigned balancer_lists;
 	/* Fault of the next request that changes something; HTTP_MEM_WELL: none */
-	enum http_mem_fate fate;
+	enum http_mem_fault_kind fate;
 };
 
 /* Starts the controller. client: loop group of the fabric that uses f->config. */

@@ -495,7 +495,7 @@ static void ending_is_idempotent_and_seen_by_the_list(void **state)
 	assert_int_equal(end(w, id).err.kind, ERR_NONE);
 	assert_int_equal(list(w).v[0].state, ELASTIC_ENDING);
 	str_copy(w->near.v[0].state, sizeof(w->near.v[0].state), "terminated");
-	assert_int_equal(list(w).v[0].state, ELASTIC_GONE);
+	assert_int_equal(list(w).v[0].state, ELASTIC_TERMINATED);
 	a = end(w, "i-never");
 	assert_int_equal(a.err.kind, ERR_NONE);
 	assert_int_equal(a.v[0].state, ELASTIC_UNKNOWN);
@@ -521,7 +521,7 @@ static void what_is_not_shown_yet_is_not_gone(void **state)
 	assert_int_equal(list(w).v[0].state, ELASTIC_UNKNOWN);
 	pass(w, 10000);
 	a = list(w);
-	assert_int_equal(a.v[0].state, ELASTIC_GONE);
+	assert_int_equal(a.v[0].state, ELASTIC_TERMINATED);
 	assert_string_equal(a.reasons[0], "the cloud does not list it");
 	assert_int_equal(list(w).n, 0);
 	world_free(w);

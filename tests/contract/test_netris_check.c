@@ -243,7 +243,7 @@ static void a_release_that_does_not_say_who_is_shared_is_wrong(void **state)
 
 static const char *const backends[] = {"10.20.0.11:6443", NULL};
 
-static void on_way(const struct fabric_way_seen *s, const struct err *e, void *arg)
+static void on_way(const struct fabric_api_path_state *s, const struct err *e, void *arg)
 {
 	(void)arg;
 	assert_null(e);
@@ -251,16 +251,16 @@ static void on_way(const struct fabric_way_seen *s, const struct err *e, void *a
 }
 
 /* Creates the network path to a tenant's API server, as drover does. */
-static void make_way(struct world *w, const struct fabric_way *way)
+static void make_way(struct world *w, const struct fabric_api_path *way)
 {
 	const struct fabric_spec s = {
 		.type = "netris", .netris = &w->fake.config, .group = w->group};
-	const struct fabric_way_call c = {.done = on_way};
+	const struct fabric_api_path_call c = {.done = on_way};
 	struct err e;
 	struct fabric *f = fabric_new(&s, &e);
 
 	assert_non_null(f);
-	fabric_way(f, way, &c);
+	fabric_ensure_api_path(f, way, &c);
 	loop_sim_run_until(w->loop, loop_now(w->loop) + 10000);
 	fabric_free(f);
 }
@@ -268,29 +268,29 @@ static void make_way(struct world *w, const struct fabric_way *way)
 static void ways_to_api_servers_are_checked(void **state)
 {
 	static const char *const tenants[] = {"team-a", "team-b", NULL};
-	struct netris_check_way ways[] = {{"team-a",
-					   {.via = FABRIC_VIA_L4LB,
-					    .segment = "tenant/team-a",
-					    .uid = "5d1c",
-					    .backends = backends}},
-					  {"team-b",
-					   {.via = FABRIC_VIA_VIP,
-					    .segment = "tenant/team-b",
-					    .uid = "77aa",
-					    .address = "10.20.1.10:6443"}}};
+	struct netris_check_api_path ways[] = {{"team-a",
+						{.via = FABRIC_VIA_L4LB,
+						 .segment = "tenant/team-a",
+						 .uid = "5d1c",
+						 .backends = backends}},
+					       {"team-b",
+						{.via = FABRIC_VIA_VIP,
+						 .segment = "tenant/team-b",
+						 .uid = "77aa",
+						 .address = "10.20.1.10:6443"}}};
 	struct world *w = *state;
 
 	w->s.tenants = tenants;
-	w->s.ways = ways;
-	w->s.nways = 2;
+	w->s.paths = ways;
+	w->s.npaths = 2;
 	/* Missing objects are not wrong, because drover will create them. */
 	assert_int_equal(check(w), 0);
 	assert_int_equal(sim_netris_changes(w->fake.sim), 0);
-	make_way(w, &ways[0].way);
-	make_way(w, &ways[1].way);
+	make_way(w, &ways[0].path);
+	make_way(w, &ways[1].path);
 	assert_int_equal(check(w), 0);
 	sim_netris_fault(w->fake.sim, "BackendDown", NULL, NULL, 0, 0);
-	ways[1].way.address = "10.20.1.150:6443";
+	ways[1].path.address = "10.20.1.150:6443";
 	assert_int_equal(check(w), 2);
 	assert_wrong(w, "API server of tenant team-a", "BackendUnhealthy");
 	assert_wrong(w, "API server of tenant team-b", "VIPInDHCPRange");
@@ -299,21 +299,21 @@ static void ways_to_api_servers_are_checked(void **state)
 static void a_site_without_addresses_for_load_balancers_is_wrong(void **state)
 {
 	static const char *const tenants[] = {"team-a", NULL};
-	struct netris_check_way way = {"team-a",
-				       {.via = FABRIC_VIA_L4LB,
-					.segment = "tenant/team-a",
-					.uid = "5d1c",
-					.backends = backends}};
+	struct netris_check_api_path way = {"team-a",
+					    {.via = FABRIC_VIA_L4LB,
+					     .segment = "tenant/team-a",
+					     .uid = "5d1c",
+					     .backends = backends}};
 	struct world *w = *state;
 
 	w->s.tenants = tenants;
-	w->s.ways = &way;
-	w->s.nways = 1;
+	w->s.paths = &way;
+	w->s.npaths = 1;
 	assert_int_equal(check(w), 0);
-	way.way.address = "10.99.0.7:6443";
+	way.path.address = "10.99.0.7:6443";
 	assert_int_equal(check(w), 1);
 	assert_wrong(w, "API server of tenant team-a", "10.99.0.7 is in no subnet");
-	way.way.address = SIM_NETRIS_FREE "7:6443";
+	way.path.address = SIM_NETRIS_FREE "7:6443";
 	assert_int_equal(check(w), 0);
 	sim_netris_fault(w->fake.sim, "NoLbSubnet", NULL, NULL, 0, 0);
 	assert_int_equal(check(w), 1);

@@ -1056,8 +1056,8 @@ struct losing {
 	int well;
 };
 
-static enum http_mem_fate lose_posts(const char *origin, const char *method, const char *target,
-				     void *arg)
+static enum http_mem_fault_kind lose_posts(const char *origin, const char *method,
+					   const char *target, void *arg)
 {
 	struct losing *l = arg;
 

@@ -28,7 +28,8 @@ static void walk(const struct ec2_reply *r, struct arena *a)
 		{
 			struct elastic_instance v;
 
-			if (ec2_instance_read(i, "r", a, &v) && (!*v.id || v.state > ELASTIC_GONE))
+			if (ec2_instance_read(i, "r", a, &v) &&
+			    (!*v.id || v.state > ELASTIC_TERMINATED))
 				abort();
 		}
 	}

@@ -75,7 +75,7 @@ static void on_done(const struct elastic_instance *v, size_t n, const struct err
 	}
 	for (size_t i = 0; i < n; i++) {
 		json_array_append_new(ids, json_string(v[i].id));
-		gone += v[i].state == ELASTIC_GONE;
+		gone += v[i].state == ELASTIC_TERMINATED;
 		if (d->step == LAUNCH && i < 2)
 			str_copy(d->ids[i], sizeof(d->ids[i]), v[i].id);
 	}

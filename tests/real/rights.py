@@ -498,7 +498,7 @@ def on_host_nodes(plane, judge):
 
 
 def nodes(drover, judge):
-    """Requests of controller/life/node.c, steps/joining.c, steps/leaving.c, tenant/debts.c."""
+    """Requests of controller/life/node.c, steps/joining.c, steps/leaving.c, tenant/pending_cleanup.c."""
     ours = f"{NODES}/h100-x7k2p"
     away = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
     judge.may(drover, "PATCH", ours, {"metadata": {

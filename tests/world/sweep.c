@@ -6,7 +6,7 @@
 
 static const struct {
 	const char *name;
-	enum http_mem_fate fate;
+	enum http_mem_fault_kind fate;
 	bool kills;
 } fates[] = {
 	{"fails", HTTP_MEM_REFUSED, false},	    {"times out", HTTP_MEM_SILENT, false},

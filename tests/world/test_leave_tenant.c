@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "api/annotations.h"
 #include "base/str.h"
-#include "controller/tenant/debts.h"
+#include "controller/tenant/pending_cleanup.h"
 #include "tests/world/leaving.h"
 
 #define LONG_S (12 * 3600)

@@ -26,8 +26,8 @@ uint64_t world_counted(const struct sim_world *w)
 }
 
 /* Returns the fault for the request or effect that was counted last. */
-static enum http_mem_fate fate_of_this(struct sim_world *w, const char *what, const char *where,
-				       const char *which)
+static enum http_mem_fault_kind fate_of_this(struct sim_world *w, const char *what,
+					     const char *where, const char *which)
 {
 	uint64_t n = world_counted(w);
 
@@ -72,7 +72,7 @@ static json_t *move_port(struct sim_world *w, const json_t *q, json_int_t id, st
 	return json_pack("{s:I,s:i}", "id", id, "protocol", 1);
 }
 
-static enum http_mem_fate fate_of_move(struct sim_world *w, const json_t *q)
+static enum http_mem_fault_kind fate_of_move(struct sim_world *w, const json_t *q)
 {
 	if (!w->facing || !w->by_effect || !str_eq(json_str_at(q, "op"), "place"))
 		return HTTP_MEM_WELL;
@@ -147,7 +147,7 @@ static void on_fabric_line(struct loop_child *c, const char *line, size_t len, v
 	struct err e;
 	struct sim_world *w = state;
 	OWN_JSON q = json_parse(line, len, &e);
-	enum http_mem_fate f = fate_of_move(w, q);
+	enum http_mem_fault_kind f = fate_of_move(w, q);
 	OWN_JSON answer = NULL;
 	struct server *late = NULL;
 
@@ -479,8 +479,8 @@ static void look_at_order(struct sim_world *w, const char *origin, const char *m
 										       : "");
 }
 
-static enum http_mem_fate fate(const char *origin, const char *method, const char *target,
-			       void *arg)
+static enum http_mem_fault_kind fate(const char *origin, const char *method, const char *target,
+				     void *arg)
 {
 	struct sim_world *w = arg;
 

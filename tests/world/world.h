@@ -85,7 +85,7 @@ struct sim_world {
 	bool by_effect;
 	/* Number of the request or effect that meets the fault; 0: no fault. */
 	uint64_t fault_at;
-	enum http_mem_fate fault;
+	enum http_mem_fault_kind fault;
 	/* Text; requests of drover whose target contains it fail to connect. NULL: none. */
 	const char *refused;
 	/* Text; requests of drover whose target contains it are executed, but not answered. NULL:

@@ -16,7 +16,7 @@ static void an_empty_buffer_is_an_empty_text(void **state)
 	buf_puts(&b, "");
 	buf_printf(&b, "%s", "");
 	assert_string_equal(b.data, "");
-	s = buf_give(&b);
+	s = buf_steal(&b);
 	assert_string_equal(s, "");
 	free(s);
 	buf_done(&b);
@@ -105,7 +105,7 @@ static void what_is_given_away_is_the_callers(void **state)
 	(void)state;
 	buf_init(&b, 100);
 	buf_puts(&b, "mine");
-	s = buf_give(&b);
+	s = buf_steal(&b);
 	assert_int_equal(b.len, 0);
 	buf_puts(&b, "next");
 	assert_string_equal(s, "mine");

@@ -809,18 +809,27 @@ static void a_pods_claim_is_the_one_that_brings_its_machine(void **state)
 	(void)state;
 	/* A bound pod belongs to the claim of its Node, whatever pods that claim was created
 	 * for. */
-	assert_true(explain_pod_has(none, claim_for("c-1", "serving", "n-1", "x", a), "u", "n-1"));
-	assert_false(explain_pod_has(none, claim_for("c-2", "serving", "n-2", "u", a), "u", "n-1"));
+	assert_true(explain_is_claim_of_pod(none, claim_for("c-1", "serving", "n-1", "x", a), "u",
+					    "n-1"));
+	assert_false(explain_is_claim_of_pod(none, claim_for("c-2", "serving", "n-2", "u", a), "u",
+					     "n-1"));
 	/* A planned pod belongs to the claim on which the plan has placed it. */
-	assert_true(explain_pod_has(seat, claim_for("c-1", "booting", NULL, "x", a), "u", NULL));
-	assert_false(explain_pod_has(seat, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
-	assert_false(explain_pod_has(waits, claim_for("c-2", "serving", "n", "u", a), "u", NULL));
+	assert_true(explain_is_claim_of_pod(seat, claim_for("c-1", "booting", NULL, "x", a), "u",
+					    NULL));
+	assert_false(explain_is_claim_of_pod(seat, claim_for("c-2", "booting", NULL, "u", a), "u",
+					     NULL));
+	assert_false(explain_is_claim_of_pod(waits, claim_for("c-2", "serving", "n", "u", a), "u",
+					     NULL));
 	/* A pod that is not planned yet belongs to the claim that was created for it, unless that
 	 * claim has ended. */
-	assert_true(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), "u", NULL));
-	assert_false(explain_pod_has(none, claim_for("c-2", "Failed", NULL, "u", a), "u", NULL));
-	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "x", a), "u", NULL));
-	assert_false(explain_pod_has(none, claim_for("c-2", "booting", NULL, "u", a), NULL, NULL));
+	assert_true(explain_is_claim_of_pod(none, claim_for("c-2", "booting", NULL, "u", a), "u",
+					    NULL));
+	assert_false(
+		explain_is_claim_of_pod(none, claim_for("c-2", "Failed", NULL, "u", a), "u", NULL));
+	assert_false(explain_is_claim_of_pod(none, claim_for("c-2", "booting", NULL, "x", a), "u",
+					     NULL));
+	assert_false(explain_is_claim_of_pod(none, claim_for("c-2", "booting", NULL, "u", a), NULL,
+					     NULL));
 }
 
 /* --- with an API server ----------------------------------------------------------------------- */

@@ -45,7 +45,7 @@ static void assert_said(const char *what)
 		fail_msg("want '%s' in: %s", what, said);
 }
 
-static int get(struct cli_look look, const char *a, const char *b)
+static int get(struct cli_get_options look, const char *a, const char *b)
 {
 	const char *targets[] = {a, b};
 
@@ -63,15 +63,15 @@ static void serves(struct bench *d)
 static void the_columns_are_those_of_the_definition(void **state)
 {
 	serves(*state);
-	assert_int_equal(get((struct cli_look){0}, "machines", NULL), 0);
+	assert_int_equal(get((struct cli_get_options){0}, "machines", NULL), 0);
 	assert_said("NAME   STATE     SINCE");
 	assert_said("m-1    serving   ");
 	assert_said("   c-1     ");
 	fflush(c.out);
 	assert_null(strstr(said, "TENANCY"));
 	assert_null(strstr(said, "\033"));
-	assert_int_equal(get((struct cli_look){.form = CLI_WIDE, .width = 20}, "machine", "m-1"),
-			 0);
+	assert_int_equal(
+		get((struct cli_get_options){.form = CLI_WIDE, .width = 20}, "machine", "m-1"), 0);
 	assert_said("TENANCY   AGE\n");
 	assert_said("   hall-a   ");
 	assert_said("   41        ");
@@ -81,7 +81,7 @@ static void a_terminal_has_colours_and_is_not_overrun(void **state)
 {
 	serves(*state);
 	c.tty = true;
-	assert_int_equal(get((struct cli_look){.width = 24}, "machines", NULL), 0);
+	assert_int_equal(get((struct cli_get_options){.width = 24}, "machines", NULL), 0);
 	assert_said("NAME   STATE     SINCE\n");
 	assert_said("\033[32mserving\033[0m   ");
 	assert_said(
@@ -95,20 +95,21 @@ static void programs_read_json_yaml_and_names(void **state)
 	struct err e;
 	OWN_JSON j = NULL;
 
-	assert_int_equal(get((struct cli_look){.form = CLI_JSON}, "machine/m-1", NULL), 0);
+	assert_int_equal(get((struct cli_get_options){.form = CLI_JSON}, "machine/m-1", NULL), 0);
 	fflush(c.out);
 	j = json_parse(said, said_len, &e);
 	assert_string_equal(json_str_at(j, "kind"), "Machine");
 	assert_string_equal(json_str_at(j, "metadata", "name"), "m-1");
 	json_decref(j);
 	rewind(c.out);
-	assert_int_equal(get((struct cli_look){.form = CLI_YAML}, "machines", NULL), 0);
+	assert_int_equal(get((struct cli_get_options){.form = CLI_YAML}, "machines", NULL), 0);
 	fflush(c.out);
 	j = yaml_parse(said, said_len, &e);
 	assert_string_equal(json_str_at(j, "kind"), "List");
 	assert_string_equal(json_str_at(json_array_get(json_at(j, "items"), 0), "apiVersion"),
 			    "drover.dev/v1alpha1");
-	assert_int_equal(get((struct cli_look){.form = CLI_NAME}, "machines,pools", NULL), 0);
+	assert_int_equal(get((struct cli_get_options){.form = CLI_NAME}, "machines,pools", NULL),
+			 0);
 	assert_said("machine.drover.dev/m-1\nnodepool.drover.dev/h100\n");
 	(void)d;
 }
@@ -116,7 +117,7 @@ static void programs_read_json_yaml_and_names(void **state)
 static void several_types_are_several_tables_with_types_before_the_names(void **state)
 {
 	(void)state;
-	assert_int_equal(get((struct cli_look){0}, "pool/h100", "tenant/team-a"), 0);
+	assert_int_equal(get((struct cli_get_options){0}, "pool/h100", "tenant/team-a"), 0);
 	assert_said("nodepool.drover.dev/h100   ");
 	assert_said("\n\nNAME ");
 	assert_said("virtualcluster.drover.dev/team-a   ");
@@ -128,14 +129,15 @@ static void labels_choose(void **state)
 
 	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/machines/m-1",
 		   "{'metadata': {'labels': {'rack': 'r1'}}}");
-	assert_int_equal(get((struct cli_look){.selector = "rack in (r1,r2)", .headless = true},
-			     "machines", NULL),
-			 0);
+	assert_int_equal(
+		get((struct cli_get_options){.selector = "rack in (r1,r2)", .headless = true},
+		    "machines", NULL),
+		0);
 	assert_said("m-1 ");
 	fflush(c.out);
 	assert_null(strstr(said, "NAME"));
 	verb_errors_begin();
-	assert_int_equal(get((struct cli_look){.selector = "rack=r9"}, "machines", NULL), 0);
+	assert_int_equal(get((struct cli_get_options){.selector = "rack=r9"}, "machines", NULL), 0);
 	verb_errors_end("no machines with labels rack=r9\n");
 }
 
@@ -143,7 +145,7 @@ static void what_is_not_there_is_said_and_the_rest_shown(void **state)
 {
 	(void)state;
 	verb_errors_begin();
-	assert_int_equal(get((struct cli_look){0}, "machine/m-9", "machine/m-1"), 1);
+	assert_int_equal(get((struct cli_get_options){0}, "machine/m-9", "machine/m-1"), 1);
 	verb_errors_end("drover get: there is no machine m-9; `drover get machines` lists them\n");
 	assert_said("m-1 ");
 }
@@ -156,10 +158,10 @@ static void a_cluster_without_the_types_is_told_from_one_without_the_object(void
 		   "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/drains.drover.dev",
 		   NULL);
 	verb_errors_begin();
-	assert_int_equal(get((struct cli_look){0}, "drain", "psu"), 1);
+	assert_int_equal(get((struct cli_get_options){0}, "drain", "psu"), 1);
 	verb_errors_end("this cluster has no type drains.drover.dev");
 	verb_errors_begin();
-	assert_int_equal(get((struct cli_look){0}, "drains", NULL), 1);
+	assert_int_equal(get((struct cli_get_options){0}, "drains", NULL), 1);
 	verb_errors_end("install the types: drover crds | kubectl apply -f -");
 }
 
@@ -169,7 +171,7 @@ static void without_rights_it_says_which(void **state)
 
 	d->host.denied = true;
 	verb_errors_begin();
-	assert_int_equal(get((struct cli_look){0}, "machines", NULL), 1);
+	assert_int_equal(get((struct cli_get_options){0}, "machines", NULL), 1);
 	verb_errors_end("the cluster does not know this user");
 	d->host.denied = false;
 }
@@ -219,7 +221,7 @@ static void no_control_character_reaches_the_terminal(void **state)
 	grid_cell(g, "");
 	grid_cell(g, "\xc3\xa4");
 	grid_cell(g, "x\ny");
-	grid_print(g, &(struct grid_look){0}, f);
+	grid_print(g, &(struct grid_style){0}, f);
 	fclose(f);
 	assert_string_equal(text, "NAME        REASON\na?[31mb?c   -\n\xc3\xa4           x?y\n");
 	free(text);

@@ -54,7 +54,7 @@ static size_t lines(void)
 static void a_row_follows_for_each_change_in_the_same_columns(void **state)
 {
 	struct bench *d = *state;
-	OWN(get_watch) w = get_watch_new(&c, &(struct cli_look){0}, OBJECT_MACHINE, NULL);
+	OWN(get_watch) w = get_watch_new(&c, &(struct cli_get_options){0}, OBJECT_MACHINE, NULL);
 
 	assert_non_null(w);
 	bench_run(d, 1000);
@@ -78,7 +78,7 @@ static void a_row_follows_for_each_change_in_the_same_columns(void **state)
 static void what_shows_in_no_column_makes_no_row(void **state)
 {
 	struct bench *d = *state;
-	OWN(get_watch) w = get_watch_new(&c, &(struct cli_look){0}, OBJECT_MACHINE, NULL);
+	OWN(get_watch) w = get_watch_new(&c, &(struct cli_get_options){0}, OBJECT_MACHINE, NULL);
 
 	assert_non_null(w);
 	bench_run(d, 1000);
@@ -91,9 +91,9 @@ static void a_name_or_labels_choose(void **state)
 {
 	struct bench *d = *state;
 	OWN(get_watch)
-	one = get_watch_new(&c, &(struct cli_look){.headless = true}, OBJECT_MACHINE, "m-9");
+	one = get_watch_new(&c, &(struct cli_get_options){.headless = true}, OBJECT_MACHINE, "m-9");
 	OWN(get_watch)
-	some = get_watch_new(&c, &(struct cli_look){.headless = true, .selector = "rack=r1"},
+	some = get_watch_new(&c, &(struct cli_get_options){.headless = true, .selector = "rack=r1"},
 			     OBJECT_MACHINE, NULL);
 
 	assert_non_null(one);
@@ -110,7 +110,7 @@ static void what_cannot_be_begun_is_said(void **state)
 {
 	static const char *targets[] = {"machines"};
 	struct bench *d = *state;
-	const struct cli_look look = {.targets = targets, .n = 1, .watch = true};
+	const struct cli_get_options look = {.targets = targets, .n = 1, .watch = true};
 
 	d->host.denied = true;
 	verb_errors_begin();

@@ -29,7 +29,7 @@ static void draw(const json_t *status, size_t width, size_t height, bool colour)
 	buf_init(&b, 1 << 24);
 	status_print(status, NOW, &s);
 	free(drawn);
-	drawn = buf_give(&b);
+	drawn = buf_steal(&b);
 }
 
 static void assert_drawn(const char *what)

@@ -21,7 +21,7 @@ static const char *draw(struct top_view *v, size_t width, size_t height)
 	buf_init(&b, 1 << 20);
 	top_view_print(v, &s, &b);
 	free(drawn);
-	drawn = buf_give(&b);
+	drawn = buf_steal(&b);
 	return drawn;
 }
 

@@ -7,10 +7,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/api_paths.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
 #include "controller/core/reserved.h"
-#include "controller/core/ways.h"
 #include "controller/drain/drains.h"
 
 #define WAIT_MS 60000
@@ -494,7 +494,7 @@ static void start_parts(struct bench *d)
 	c->events = kube_events_new(d->g, c->host, "drover.dev/controller", "bench");
 	c->metrics = metrics_new();
 	c->reserved = reserved_new(NULL);
-	c->ways = ways_new();
+	c->api_paths = api_paths_new();
 	c->keys = keys_new(c);
 	c->counters = counters_new(c);
 	c->claim_index = claim_index_new();
@@ -574,7 +574,7 @@ void bench_stop(struct bench *d)
 	map_free(d->lives.map);
 	metrics_free(c->metrics);
 	reserved_free(c->reserved);
-	ways_free(c->ways);
+	api_paths_free(c->api_paths);
 	http_free(c->http);
 	stop_api(&d->host);
 	stop_api(&d->team);

@@ -78,7 +78,7 @@ struct bench {
 	struct world_sync *sync;
 	struct claims *claims;
 	/* Set by tests that create one; NULL otherwise */
-	struct debts *debts;
+	struct pending_cleanup *pending_cleanup;
 	struct warm_pool *warm_pool;
 	struct supply_status *supply_status;
 	struct power_pacing *power_pacing;

@@ -546,7 +546,7 @@ static void a_call_in_line_is_sent_however_many_are_before_it(void **state)
 
 	(void)state;
 	fake_api_start(&f, &(struct kube_client_spec){
-				   .qps = 1, .burst = 1, .timeout_ms = 5000, .line_ms = 60000});
+				   .qps = 1, .burst = 1, .timeout_ms = 5000, .queue_ms = 60000});
 	for (int i = 0; i < 30; i++) {
 		g[i].f = &f;
 		if (i == 28)
@@ -576,7 +576,7 @@ static void what_was_in_line_has_its_whole_time_once_it_is_sent(void **state)
 
 	(void)state;
 	fake_api_start(&f, &(struct kube_client_spec){
-				   .max_in_flight = 1, .timeout_ms = 5000, .line_ms = 60000});
+				   .max_in_flight = 1, .timeout_ms = 5000, .queue_ms = 60000});
 	f.serve = serve_never;
 	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
 	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &h);
@@ -590,7 +590,7 @@ static void what_was_in_line_has_its_whole_time_once_it_is_sent(void **state)
 
 static void the_line_is_bounded_and_can_be_cleared(void **state)
 {
-	static struct got g[KUBE_LINE_MAX + 3];
+	static struct got g[KUBE_QUEUE_MAX + 3];
 	struct fake_api f;
 	struct got watch = {.f = &f};
 	unsigned refused = 0;
@@ -598,21 +598,21 @@ static void the_line_is_bounded_and_can_be_cleared(void **state)
 	(void)state;
 	memset(g, 0, sizeof(g));
 	fake_api_start(&f, &(struct kube_client_spec){
-				   .qps = 1, .burst = 1, .timeout_ms = 5000, .line_ms = 60000});
-	for (int i = 0; i < KUBE_LINE_MAX + 3; i++) {
+				   .qps = 1, .burst = 1, .timeout_ms = 5000, .queue_ms = 60000});
+	for (int i = 0; i < KUBE_QUEUE_MAX + 3; i++) {
 		g[i].f = &f;
 		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
 	}
 	fake_api_run(&f, 100);
-	for (int i = 0; i < KUBE_LINE_MAX + 3; i++)
+	for (int i = 0; i < KUBE_QUEUE_MAX + 3; i++)
 		refused += g[i].e.kind == ERR_UNAVAILABLE;
 	assert_int_equal(refused, 3);
 	assert_int_equal(g[1].done, 0);
-	kube_client_clear_line(f.c);
+	kube_client_drop_queued(f.c);
 	assert_int_equal(g[1].done, 0); /* done() is called in a later loop turn */
 	fake_api_run(&f, 10);
 	assert_int_equal(g[1].e.kind, ERR_UNAVAILABLE);
-	assert_int_equal(g[KUBE_LINE_MAX - 1].e.kind, ERR_UNAVAILABLE);
+	assert_int_equal(g[KUBE_QUEUE_MAX - 1].e.kind, ERR_UNAVAILABLE);
 	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &watch);
 	fake_api_run(&f, 3000);
 	assert_int_equal(watch.e.kind, ERR_NOT_FOUND);

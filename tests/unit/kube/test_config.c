@@ -57,7 +57,7 @@ static char *with_pems(char *text)
 		}
 	}
 	free(text);
-	return buf_give(&out);
+	return buf_steal(&out);
 }
 
 /* Returns a kubeconfig with cluster and user given as flow mappings. */
@@ -122,7 +122,7 @@ static char *wrapped(const char *style, const char *pem, size_t width)
 	for (size_t at = 0; at < strlen(b64); at += width)
 		buf_printf(&out, "\n      %.*s", (int)width, b64 + at);
 	free(b64);
-	return buf_give(&out);
+	return buf_steal(&out);
 }
 
 /* Editors, templates and `base64` without -w0 break base64 into lines. */

@@ -379,8 +379,8 @@ static void act(struct rig *r, uint64_t *seed)
 	}
 }
 
-static enum http_mem_fate count_lists(const char *origin, const char *method, const char *target,
-				      void *arg)
+static enum http_mem_fault_kind count_lists(const char *origin, const char *method,
+					    const char *target, void *arg)
 {
 	struct rig *r = arg;
 
@@ -448,11 +448,11 @@ static void a_selected_part_is_followed_too(void **state)
 
 struct fault {
 	unsigned at, seen;
-	enum http_mem_fate fate;
+	enum http_mem_fault_kind fate;
 };
 
-static enum http_mem_fate fail_one(const char *origin, const char *method, const char *target,
-				   void *arg)
+static enum http_mem_fault_kind fail_one(const char *origin, const char *method, const char *target,
+					 void *arg)
 {
 	struct fault *f = arg;
 
@@ -510,8 +510,8 @@ static bool survives(struct fault f)
 
 static void any_single_fault_is_overcome(void **state)
 {
-	static const enum http_mem_fate fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
-						   HTTP_MEM_SILENT};
+	static const enum http_mem_fault_kind fates[] = {HTTP_MEM_REFUSED, HTTP_MEM_REPLY_LOST,
+							 HTTP_MEM_SILENT};
 	unsigned steps = 0;
 
 	(void)state;

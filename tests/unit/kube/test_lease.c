@@ -235,8 +235,8 @@ static void a_short_fault_costs_no_leadership_and_a_long_one_a_new_term(void **s
 	fake_api_stop(&f);
 }
 
-static enum http_mem_fate lose_patches(const char *origin, const char *method, const char *target,
-				       void *arg)
+static enum http_mem_fault_kind lose_patches(const char *origin, const char *method,
+					     const char *target, void *arg)
 {
 	unsigned *left = arg;
 

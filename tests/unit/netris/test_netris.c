@@ -446,18 +446,18 @@ static void a_redirect_is_named_and_not_followed(void **state)
 	assert_non_null(strstr(r->err.text, "evil.example"));
 }
 
-static enum http_mem_fate lost(const char *origin, const char *method, const char *target,
-			       void *arg)
+static enum http_mem_fault_kind lost(const char *origin, const char *method, const char *target,
+				     void *arg)
 {
 	(void)origin;
 	(void)method;
 	(void)target;
-	return *(enum http_mem_fate *)arg;
+	return *(enum http_mem_fault_kind *)arg;
 }
 
 static void a_controller_that_is_away_is_asked_again_later(void **state)
 {
-	enum http_mem_fate fate = HTTP_MEM_REFUSED;
+	enum http_mem_fault_kind fate = HTTP_MEM_REFUSED;
 	struct rig *r = *state;
 
 	http_mem_fault(r->net, lost, &fate);

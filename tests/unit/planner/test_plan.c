@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "planner/room.h"
+#include "planner/open_bins.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
 
@@ -1218,10 +1218,10 @@ static void a_node_that_just_joined_keeps_the_seats_of_its_pods(void **state)
 	world_put_claim(w, &c);
 	world_put_node(w, &n);
 	world_put_pod(w, &p);
-	plan = plan_make(w, 1000000 + ROOM_SETTLES_MS - 1, a);
+	plan = plan_make(w, 1000000 + OPEN_BINS_SETTLE_MS - 1, a);
 	assert_string_equal(worlds_pod_text(plan, "p", a), "claim c1");
-	assert_int_equal(plan->settles, 1000000 + ROOM_SETTLES_MS);
-	plan = plan_make(w, 1000000 + ROOM_SETTLES_MS, a);
+	assert_int_equal(plan->settles, 1000000 + OPEN_BINS_SETTLE_MS);
+	plan = plan_make(w, 1000000 + OPEN_BINS_SETTLE_MS, a);
 	assert_string_equal(worlds_pod_text(plan, "p", a), "new 0 on m2");
 	assert_int_equal(plan->settles, 0);
 	/* A taint that the pool declares stays on the Node, so there is nothing to wait for. */

@@ -78,9 +78,10 @@ static const char *takes(struct world *w, struct arena *a)
 	const struct plan *p = plan_make(w, NOW, a);
 	const char *text = "";
 
-	for (size_t i = 0; i < p->ntakes; i++)
+	for (size_t i = 0; i < p->nreclaims; i++)
 		text = arena_printf(a, "%s%s%s of %s for %s", text, i ? ", " : "",
-				    p->takes[i].claim, p->takes[i].tenant, p->takes[i].name);
+				    p->reclaims[i].claim, p->reclaims[i].tenant,
+				    p->reclaims[i].name);
 	return text;
 }
 
@@ -123,10 +124,10 @@ static void what_is_lost_is_never_more_than_what_is_saved(void **state)
 	 * the move. The saving is 8 GPUs for 4 h: the 1 h that pod train has waited, and the
 	 * estimated 3 h that it would still wait. */
 	assert_string_equal(takes(w, a), "c2 of other for train");
-	p.types.v[0].way_ms = HOUR;
+	p.types.v[0].move_ms = HOUR;
 	world_put_provider(w, &p);
 	assert_string_equal(takes(w, a), "c2 of other for train");
-	p.types.v[0].way_ms = HOUR + 1;
+	p.types.v[0].move_ms = HOUR + 1;
 	world_put_provider(w, &p);
 	assert_string_equal(takes(w, a), "");
 	/* A small pod saves less than the loss, however long it waits. */
@@ -429,8 +430,8 @@ static void check_fleet(const struct fleet *f, const struct plan *p, uint64_t se
 	size_t gives[TENANTS] = {0}, gets[TENANTS] = {0}, parts[TENANTS][3] = {{0}};
 	bool goes[MACHINES] = {0};
 
-	for (size_t i = 0; i < p->ntakes; i++) {
-		const struct plan_take *k = &p->takes[i];
+	for (size_t i = 0; i < p->nreclaims; i++) {
+		const struct plan_reclaim *k = &p->reclaims[i];
 		const size_t at = (size_t)(k->claim[1] - '0'), from = tenant_of(k->tenant),
 			     to = tenant_of(k->to);
 
@@ -471,8 +472,8 @@ static void nobody_gives_of_its_quota_and_no_gang_in_parts(void **state)
 		const struct plan *p = plan_make(w, NOW, a);
 
 		check_fleet(&f, p, seed);
-		takes_seen += p->ntakes;
-		gangs_seen += p->ntakes > 0 && f.gang[p->takes[0].claim[1] - '0'];
+		takes_seen += p->nreclaims;
+		gangs_seen += p->nreclaims > 0 && f.gang[p->reclaims[0].claim[1] - '0'];
 	}
 	assert_true(takes_seen > 100 && gangs_seen > 10);
 }

@@ -74,7 +74,7 @@ static void the_machines_of_a_gang_are_one_unit(void **state)
 {
 	OWN(arena) a = arena_new();
 	OWN(world) w = new_world(a, WORLD_RECLAIM_BORROWED);
-	const __int128 move = (__int128)8000 * RECLAIM_WAY_MS;
+	const __int128 move = (__int128)8000 * RECLAIM_MOVE_MS;
 	struct candidate *v;
 	size_t n;
 
@@ -146,7 +146,7 @@ static void a_pod_that_saves_its_work_loses_none(void **state)
 	p.saves = true;
 	world_put_pod(w, &p);
 	for (size_t i = 0; i < provider.types.n; i++)
-		provider.types.v[i].way_ms = HOUR;
+		provider.types.v[i].move_ms = HOUR;
 	world_put_provider(w, &provider);
 	v = find(w, a, &n);
 	assert_true(v[0].lost == 0);

@@ -3,13 +3,13 @@
 #include "base/loop/loop_sim.h"
 #include "providers/jobs.h"
 
-/* One machine queue (job_line) of a host with three machines (job_seat). run() leaves each job
+/* One machine queue (job_queue) of a host with three machines (job_machine). run() leaves each job
  * running until the test ends it */
 struct fixture {
 	struct loop *loop;
 	struct loop_group *group;
-	struct job_line line;
-	struct job_seat seat[3];
+	struct job_queue line;
+	struct job_machine seat[3];
 	struct job *running[8];
 	unsigned ran;
 	bool allowed;
@@ -64,17 +64,17 @@ static void start(struct fixture *f, double per_s, unsigned concurrent)
 	*f = (struct fixture){.loop = loop_sim_new(3, 1764000000000), .allowed = true};
 	f->group = loop_group_new(f->loop, "jobs");
 	s.group = f->group;
-	job_line_init(&f->line, &s, 1, 1, run);
+	job_queue_init(&f->line, &s, 1, 1, run);
 	for (int i = 0; i < 3; i++)
-		job_seat_init(&f->seat[i], &f->line);
+		job_machine_init(&f->seat[i], &f->line);
 	world = f;
 }
 
 static void stop(struct fixture *f)
 {
 	for (int i = 0; i < 3; i++)
-		job_seat_done(&f->seat[i]);
-	job_line_done(&f->line);
+		job_machine_done(&f->seat[i]);
+	job_queue_done(&f->line);
 	loop_group_free(f->group);
 	loop_free(f->loop);
 }
@@ -132,7 +132,7 @@ static void the_line_has_no_limit_and_is_in_order(void **state)
 	for (unsigned i = 0; i < 3; i++) {
 		pass_to(&f, from + i * 100000 + 50);
 		assert_int_equal(f.ran, i + 1);
-		assert_ptr_equal(f.running[i]->seat, &f.seat[i]);
+		assert_ptr_equal(f.running[i]->machine, &f.seat[i]);
 		assert_in_range(t[i].waited_ms, i * 100000, i * 100000 + 50);
 		job_end(f.running[i], NULL, NULL);
 		assert_int_equal(t[i].kind, ERR_NONE);
@@ -227,8 +227,8 @@ static void over_another_line_time_begins_when_that_one_says_so(void **state)
 
 	(void)state;
 	start(&f, 1000, 4);
-	job_line_done(&f.line);
-	job_line_over(&f.line, f.group, run);
+	job_queue_done(&f.line);
+	job_queue_over(&f.line, f.group, run);
 	from = loop_now(f.loop);
 	ask(&f, 0, &a);
 	ask(&f, 0, &b);

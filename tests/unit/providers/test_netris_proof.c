@@ -11,7 +11,7 @@ struct site {
 	struct netris_ref ref;
 	struct netris_cluster cluster;
 	struct netris_device switches[2];
-	struct netris_look look;
+	struct netris_snapshot snapshot;
 	struct netris_machine machine;
 	struct netris_seen seen;
 	char why[200];
@@ -41,18 +41,18 @@ static void site_init(struct site *s)
 					   .ports_count = 1};
 	s->cluster = (struct netris_cluster){
 		.id = 31, .name = "q", .status = "Active", .vnets = {&s->ref, 1, true}};
-	s->look = (struct netris_look){.clusters = &s->cluster,
-				       .nclusters = 1,
-				       .vnets = s->vnets,
-				       .nvnets = 2,
-				       .switches = s->switches,
-				       .nswitches = 2};
+	s->snapshot = (struct netris_snapshot){.clusters = &s->cluster,
+					       .nclusters = 1,
+					       .vnets = s->vnets,
+					       .nvnets = 2,
+					       .switches = s->switches,
+					       .nswitches = 2};
 }
 
 static enum fabric_proof prove_in(struct site *s, const struct netris_cluster *c,
 				  const char *const *common)
 {
-	return netris_prove(&s->look, &s->machine, c, common, &s->seen, s->why, sizeof(s->why));
+	return netris_prove(&s->snapshot, &s->machine, c, common, &s->seen, s->why, sizeof(s->why));
 }
 
 /* Returns the proof after a first snapshot, a new report of both switches, and a second
@@ -90,7 +90,7 @@ static void one_switch_is_not_enough(void **state)
 	assert_non_null(strstr(s.why, "leaf-2"));
 	s.switches[1].last_seen = 0; /* The switch is no longer reported. */
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
-	s.look.nswitches = 1;
+	s.snapshot.nswitches = 1;
 	assert_int_equal(prove_in(&s, &s.cluster, NULL), FABRIC_PROOF_NONE);
 }
 
@@ -274,10 +274,10 @@ static void wide_init(struct wide *w)
 	w->s.cluster.template_.id = 7;
 	w->s.cluster.vnets.v = w->refs;
 	w->s.cluster.vnets.n = 3;
-	w->s.look.vnets = w->vnets;
-	w->s.look.nvnets = 5;
-	w->s.look.templates = &w->template_;
-	w->s.look.ntemplates = 1;
+	w->s.snapshot.vnets = w->vnets;
+	w->s.snapshot.nvnets = 5;
+	w->s.snapshot.templates = &w->template_;
+	w->s.snapshot.ntemplates = 1;
 }
 
 static void all_fabrics_are_proved_together(void **state)

@@ -91,7 +91,7 @@ void bmc_on_system(const struct redfish_system *s, const struct err *e, void *ar
 	str_copy(f->uuid, sizeof(f->uuid), str_or(s->system_uuid, "-"));
 	str_copy(f->serial, sizeof(f->serial), str_or(s->serial, "-"));
 	str_copy(f->target, sizeof(f->target), str_or(s->boot_target, "-"));
-	f->health_told = s->health_told;
+	f->health_reported = s->health_reported;
 	str_copy(f->fault, sizeof(f->fault), s->fault);
 	str_copy(f->enabled, sizeof(f->enabled), str_or(s->boot_enabled, "-"));
 }

@@ -32,7 +32,7 @@ struct bmc_rig {
 	unsigned answers;
 	struct err err;
 	enum redfish_power power;
-	bool health_told;
+	bool health_reported;
 	char fault[256];
 	char uuid[64], serial[64], target[64], enabled[64], image[256];
 	bool inserted, takes_https, verifies;

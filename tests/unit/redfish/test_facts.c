@@ -13,7 +13,7 @@ static void nothing_is_known_before_it_was_asked(void **state)
 	assert_null(k.system);
 	assert_null(k.vendor);
 	assert_null(k.firmware);
-	assert_int_equal(k.way, REDFISH_WAY_UNKNOWN);
+	assert_int_equal(k.slot_kind, REDFISH_SLOT_UNKNOWN);
 	assert_int_equal(k.login, REDFISH_LOGIN_NONE);
 	assert_int_equal(k.latency_ms, -1);
 	assert_int_equal(k.calls, 0);
@@ -49,29 +49,29 @@ static void basic_is_told_from_a_session(void **state)
 	assert_int_equal(redfish_facts(f->r).login, REDFISH_LOGIN_BASIC);
 }
 
-static enum redfish_way way(struct bmc_rig *f)
+static enum redfish_slot_kind way(struct bmc_rig *f)
 {
 	(void)bmc_read_media(f);
-	return redfish_facts(f->r).way;
+	return redfish_facts(f->r).slot_kind;
 }
 
 static void the_way_of_media_is_that_of_the_slot(void **state)
 {
 	struct bmc_rig *f = *state;
 
-	assert_int_equal(way(f), REDFISH_WAY_HTTP);
+	assert_int_equal(way(f), REDFISH_SLOT_HTTP);
 	assert_true(str_starts(redfish_facts(f->r).slot, "/redfish/v1/Systems/1/VirtualMedia/"));
 	bmc_drop_client(f);
 	f->bmc.lists_https = 3;
-	assert_int_equal(way(f), REDFISH_WAY_HTTPS);
+	assert_int_equal(way(f), REDFISH_SLOT_HTTPS);
 	bmc_drop_client(f);
 	f->bmc.no_media = true;
-	assert_int_equal(way(f), REDFISH_WAY_NONE);
+	assert_int_equal(way(f), REDFISH_SLOT_NONE);
 	assert_null(redfish_facts(f->r).slot);
 	bmc_drop_client(f);
 	f->bmc.no_media = false;
 	f->bmc.managers_media = f->bmc.media_off = true;
-	assert_int_equal(way(f), REDFISH_WAY_DISABLED);
+	assert_int_equal(way(f), REDFISH_SLOT_DISABLED);
 }
 
 static void on_drives(const struct redfish_drives *d, const struct err *e, void *arg)

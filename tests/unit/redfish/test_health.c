@@ -55,7 +55,7 @@ static void what_is_critical_is_named(void **state)
 
 		f->bmc.health = cases[i].health;
 		assert_done(bmc_read_system(f));
-		assert_int_equal(f->health_told, cases[i].told);
+		assert_int_equal(f->health_reported, cases[i].told);
 		assert_string_equal(f->fault, cases[i].fault);
 		assert_int_equal(f->bmc.requests - before, requests);
 	}

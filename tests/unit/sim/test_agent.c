@@ -527,8 +527,8 @@ static void the_same_id_gets_the_same_result_without_being_done_again(void **sta
 	assert_true(holds_secret(o));
 }
 
-static enum http_mem_fate lose_reports(const char *origin, const char *method, const char *target,
-				       void *arg)
+static enum http_mem_fault_kind lose_reports(const char *origin, const char *method,
+					     const char *target, void *arg)
 {
 	unsigned *left = arg;
 

@@ -217,8 +217,8 @@ static void it_says_what_kind_of_failure_it_met(void **state)
 
 /* --- the circuit breaker ---------------------------------------------------------------------- */
 
-static enum http_mem_fate count(const char *origin, const char *method, const char *target,
-				void *arg)
+static enum http_mem_fault_kind count(const char *origin, const char *method, const char *target,
+				      void *arg)
 {
 	(void)origin, (void)method, (void)target;
 	++*(unsigned *)arg;

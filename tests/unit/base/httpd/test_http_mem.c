@@ -113,18 +113,18 @@ static void a_peers_own_certificate_is_who_it_is(void **state)
 	rig_stop(&r);
 }
 
-static enum http_mem_fate next_fate(const char *origin, const char *method, const char *target,
-				    void *arg)
+static enum http_mem_fault_kind next_fate(const char *origin, const char *method,
+					  const char *target, void *arg)
 {
 	assert_string_equal(origin, "https://server:443");
 	assert_string_equal(method, "GET");
 	assert_string_equal(target, "/hello/x");
-	return *(enum http_mem_fate *)arg;
+	return *(enum http_mem_fault_kind *)arg;
 }
 
 static void faults_come_before_or_after_the_effect(void **state)
 {
-	enum http_mem_fate fate = HTTP_MEM_REFUSED;
+	enum http_mem_fault_kind fate = HTTP_MEM_REFUSED;
 	struct rig r;
 	struct got g;
 

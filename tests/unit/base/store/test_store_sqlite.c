@@ -134,7 +134,7 @@ static char *dump(struct fixture *f, struct store *s)
 	loop_run(f->l);
 	store_watch_free(w);
 	assert_false(f->log.over);
-	return buf_give(&f->log);
+	return buf_steal(&f->log);
 }
 
 static void a_store_opened_again_is_like_one_that_never_closed(void **state)

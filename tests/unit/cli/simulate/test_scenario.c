@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "cli/simulate/what_if.h"
 #include "planner/plan.h"
-#include "planner/world_look.h"
+#include "planner/world_report.h"
 #include "tests/unit/planner/worlds.h"
 
 #define PROVIDER                                                                                   \

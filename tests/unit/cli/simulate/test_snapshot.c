@@ -79,10 +79,10 @@ static void the_plan_of_a_snapshot_is_the_controllers(void **state)
 	assert_non_null(strstr(live, "one"));
 	/* With the pool's pause ended, the plan has a claim. The planner's world is paused
 	 * meanwhile, so that the controller does not create this claim. */
-	world_sync_hold(d->sync);
+	world_sync_pause(d->sync);
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'paused': false}}");
 	text = shot(d, true, 0);
-	world_sync_release(d->sync);
+	world_sync_resume(d->sync);
 	live = worlds_text(plan_make(world_sync_world(d->sync), 0, d->a), d->a);
 	{
 		OWN(world) w = again(d, text);

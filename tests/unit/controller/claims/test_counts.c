@@ -25,7 +25,7 @@
 static const struct {
 	const char *about, *claim, *machine, *type;
 	int64_t gpus;
-} ways[] = {
+} api_paths[] = {
 	{"planned", CLAIM("planned", ON("w-1") HGX, "'phase': 'claimed'"), "w-1", "hgx", 8},
 	{"made by hand", CLAIM("by-hand", ON("w-2"), "'phase': 'claimed'"), "w-2", "mini", 2},
 	{"of another type than it says", CLAIM("wrong", ON("w-3") HGX, "'phase': 'serving'"), "w-3",
@@ -40,13 +40,13 @@ static const struct {
 	{"failed, without one", CLAIM("lost", HGX, "'phase': 'Failed'"), NULL, NULL, 0},
 	{"ended", CLAIM("ended", HGX, "'phase': 'Ended'"), NULL, NULL, 0},
 };
-#define WAYS (sizeof(ways) / sizeof(*ways))
+#define WAYS (sizeof(api_paths) / sizeof(*api_paths))
 #define GPUS "30"
 #define NODES 6
 
 static void put_machine(struct bench *d, size_t i)
 {
-	OWN_JSON claim = bench_json(ways[i].claim);
+	OWN_JSON claim = bench_json(api_paths[i].claim);
 	const char *name = json_str_at(claim, "metadata", "name");
 	OWN_JSON there = bench_get(d, OBJECT_NODE_CLAIM, name);
 
@@ -55,7 +55,7 @@ static void put_machine(struct bench *d, size_t i)
 				  "'providerRef': {'name': 'hall-a'}, 'instanceType': '%s',"
 				  " 'managementPolicy': 'Manage'}, 'status': {'state': 'serving',"
 				  " 'claimRef': {'name': '%s', 'uid': '%s'}}}",
-				  ways[i].machine, ways[i].type, name,
+				  api_paths[i].machine, api_paths[i].type, name,
 				  json_str_at(there, "metadata", "uid")));
 }
 
@@ -77,8 +77,8 @@ static int setup(void **state)
 		" {'name': 'mini', 'capacity': {'nvidia.com/gpu': '2', 'pods': '110'},"
 		" 'match': {'pci': [{'id': '10de:2331', 'count': 2}]}}]}}");
 	for (size_t i = 0; i < WAYS; i++) {
-		bench_put(d, ways[i].claim);
-		if (ways[i].machine)
+		bench_put(d, api_paths[i].claim);
+		if (api_paths[i].machine)
 			put_machine(d, i);
 	}
 	bench_run(d, 5000);
@@ -154,13 +154,13 @@ static void the_bill_agrees_machine_by_machine(void **state)
 		struct virtual_cluster_charge like;
 		const char *tenant;
 
-		if (!ways[i].machine)
+		if (!api_paths[i].machine)
 			continue;
 		assert_true(bill_of_machine(
-			&d->c, CTX_GET(&d->c, OBJECT_MACHINE, machine, ways[i].machine),
+			&d->c, CTX_GET(&d->c, OBJECT_MACHINE, machine, api_paths[i].machine),
 			MACHINE_SERVING, a, &tenant, &like));
-		if (like.gpus != ways[i].gpus)
-			fail_msg("a claim %s: %lld GPUs", ways[i].about, (long long)like.gpus);
+		if (like.gpus != api_paths[i].gpus)
+			fail_msg("a claim %s: %lld GPUs", api_paths[i].about, (long long)like.gpus);
 		assert_string_equal(tenant, "team-a");
 	}
 }

@@ -57,8 +57,9 @@ static const char *said(struct bench *d)
 {
 	struct drift_words w;
 
-	return drift_say(drift, claim(d), d->a, &w) ? arena_printf(d->a, "%s: %s", w.reason, w.text)
-						    : "";
+	return drift_condition(drift, claim(d), d->a, &w)
+		       ? arena_printf(d->a, "%s: %s", w.reason, w.text)
+		       : "";
 }
 
 static void expect(struct bench *d, const char *reason, const char *text)

@@ -238,7 +238,7 @@ static void a_way_that_ends_says_by_when_it_was_expected(void **state)
 		}
 		GOES(&c, cases[i].s, MACHINE_FREE, MACHINE_GATING, MACHINE_SERVING);
 		assert_int_equal(c.end.by, cases[i].by);
-		assert_int_equal(c.end.way, ETA_SERVING);
+		assert_int_equal(c.end.transition, ETA_SERVING);
 		eta_free(c.e);
 	}
 }

@@ -24,7 +24,7 @@ static void it_outlives_the_plan_and_is_bounded(void **state)
 {
 	OWN(last_plan) k = last_plan_new();
 	struct arena *a = arena_new();
-	struct plan p = {.nclaims = MANY, .nholds = MANY, .ntakes = MANY};
+	struct plan p = {.nclaims = MANY, .nholds = MANY, .nreclaims = MANY};
 	const char **names = arena_calloc(a, MANY, sizeof(*names));
 	const char **machines = arena_calloc(a, MANY, sizeof(*machines));
 	const struct last_plan_view *v;
@@ -33,7 +33,7 @@ static void it_outlives_the_plan_and_is_bounded(void **state)
 	(void)state;
 	p.claims = arena_calloc(a, MANY, sizeof(*p.claims));
 	p.holds = arena_calloc(a, MANY, sizeof(*p.holds));
-	p.takes = arena_calloc(a, MANY, sizeof(*p.takes));
+	p.reclaims = arena_calloc(a, MANY, sizeof(*p.reclaims));
 	/* Truncation splits one of the two-byte characters. */
 	for (size_t i = 1; i + 2 < sizeof(long_name); i += 2)
 		memcpy(long_name + i, "\xc3\xa9", 3);
@@ -53,14 +53,14 @@ static void it_outlives_the_plan_and_is_bounded(void **state)
 						.free = MANY,
 						.gpus_milli = 1500,
 						.rests = i};
-		p.takes[i] = (struct plan_take){.claim = "c",
-						.machine = "m",
-						.tenant = "t",
-						.pool = "p",
-						.to = "u",
-						.ns = "ns",
-						.name = "n",
-						.borrowed = true};
+		p.reclaims[i] = (struct plan_reclaim){.claim = "c",
+						      .machine = "m",
+						      .tenant = "t",
+						      .pool = "p",
+						      .to = "u",
+						      .ns = "ns",
+						      .name = "n",
+						      .borrowed = true};
 	}
 	last_plan_set(k, &p, names, 1764000000000, 120);
 	arena_free(a);

@@ -405,16 +405,16 @@ static void what_changes_during_a_plan_makes_another_one(void **state)
 	bench_pod(d, "huge", 9);
 	bench_run(d, 10000);
 	before = plans(d);
-	world_sync_hold(d->sync);
+	world_sync_pause(d->sync);
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'power': {'state': 'Off'}}");
-	world_sync_release(d->sync);
+	world_sync_resume(d->sync);
 	bench_run(d, 5000);
 	assert_true(plans(d) == before);
-	world_sync_hold(d->sync);
+	world_sync_pause(d->sync);
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'wiping'}");
 	bench_run(d, 5000);
 	assert_true(plans(d) == before);
-	world_sync_release(d->sync);
+	world_sync_resume(d->sync);
 	bench_run(d, 5000);
 	assert_true(plans(d) == before + 1);
 }
@@ -560,12 +560,12 @@ static void a_claim_that_is_being_created_is_planned_with(void **state)
 	assert_int_equal(claims(d).n, 2);
 }
 
-static enum http_mem_fate creates_fare(const char *origin, const char *method, const char *target,
-				       void *arg)
+static enum http_mem_fault_kind creates_fare(const char *origin, const char *method,
+					     const char *target, void *arg)
 {
 	(void)origin;
 	return str_eq(method, "POST") && strstr(target, "/nodeclaims")
-		       ? *(const enum http_mem_fate *)arg
+		       ? *(const enum http_mem_fault_kind *)arg
 		       : HTTP_MEM_WELL;
 }
 
@@ -573,13 +573,13 @@ static enum http_mem_fate creates_fare(const char *origin, const char *method, c
  * know whether the claim was created. */
 static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
 {
-	static const enum http_mem_fate fates[] = {HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT,
-						   HTTP_MEM_TWICE};
+	static const enum http_mem_fault_kind fates[] = {HTTP_MEM_REPLY_LOST, HTTP_MEM_SILENT,
+							 HTTP_MEM_TWICE};
 	struct bench *d = *state;
 
 	second_machine(d);
 	for (size_t i = 0; i < 3; i++) {
-		enum http_mem_fate fate = fates[i];
+		enum http_mem_fault_kind fate = fates[i];
 		struct names w;
 
 		http_mem_fault(d->net, creates_fare, &fate);
@@ -602,8 +602,8 @@ static void a_claim_is_created_once_though_the_answer_is_lost(void **state)
 }
 
 /* Injected fault: a claim can be created, but list and watch of claims do not answer. */
-static enum http_mem_fate lags(const char *origin, const char *method, const char *target,
-			       void *arg)
+static enum http_mem_fault_kind lags(const char *origin, const char *method, const char *target,
+				     void *arg)
 {
 	(void)origin;
 	(void)arg;

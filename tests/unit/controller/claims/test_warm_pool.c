@@ -74,7 +74,7 @@ static const char *wishes(struct bench *d)
 	for (int i = 1; i <= MACHINES; i++) {
 		const char *name = arena_printf(d->a, "m-%d", i);
 
-		if (warm_pool_wish(d->warm_pool, name, &pool) == WARM_POOL_ON)
+		if (warm_pool_desired(d->warm_pool, name, &pool) == WARM_POOL_ON)
 			text = arena_printf(d->a, "%s%s%s=%s", text, *text ? " " : "", name,
 					    pool.name);
 	}
@@ -129,15 +129,15 @@ static void nobody_is_asked_for_before_this_process_has_looked_as_the_leader(voi
 	d->c.leading = false;
 	pool_wants(d, "h100", 2);
 	assert_string_equal(wishes(d), "");
-	assert_int_equal(warm_pool_wish(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
+	assert_int_equal(warm_pool_desired(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
 	d->c.leading = true;
 	warm_pool_kick(d->warm_pool);
 	assert_string_equal(wishes(d), "m-1=h100 m-5=h100");
 	d->c.leading = false;
-	assert_int_equal(warm_pool_wish(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
+	assert_int_equal(warm_pool_desired(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
 	warm_pool_kick(d->warm_pool);
 	d->c.leading = true;
-	assert_int_equal(warm_pool_wish(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
+	assert_int_equal(warm_pool_desired(d->warm_pool, "m-1", &pool), WARM_POOL_UNKNOWN);
 	d->c.leading = true;
 }
 

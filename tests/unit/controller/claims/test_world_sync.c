@@ -40,8 +40,8 @@ static void a_world_that_is_held_catches_up_with_the_caches(void **state)
 	assert_int_equal(machines(d), 1);
 	assert_int_equal(pods(d), 0);
 
-	world_sync_hold(d->sync);
-	assert_true(world_sync_held(d->sync));
+	world_sync_pause(d->sync);
+	assert_true(world_sync_is_paused(d->sync));
 	world_sync_pod(d->sync, "team-a", "default", "ghost", &ghost);
 	world_sync_machine(d->sync, "m-1", NULL);
 	world_sync_pool(d->sync, "h100", NULL);
@@ -51,17 +51,17 @@ static void a_world_that_is_held_catches_up_with_the_caches(void **state)
 	assert_int_equal(machines(d), 1);
 	/* The pod was added while the world was paused, and no cache has it: it disappears at the
 	 * release. Everything else stays. */
-	world_sync_release(d->sync);
-	assert_false(world_sync_held(d->sync));
+	world_sync_resume(d->sync);
+	assert_false(world_sync_is_paused(d->sync));
 	assert_int_equal(pods(d), 0);
 	assert_int_equal(machines(d), 1);
 
 	world_sync_pod(d->sync, "team-a", "default", "ghost", &ghost);
 	assert_int_equal(pods(d), 1);
-	world_sync_hold(d->sync);
+	world_sync_pause(d->sync);
 	world_sync_pod(d->sync, "team-a", "default", "ghost", NULL);
 	assert_int_equal(pods(d), 1);
-	world_sync_release(d->sync);
+	world_sync_resume(d->sync);
 	assert_int_equal(pods(d), 0);
 }
 
@@ -74,18 +74,18 @@ static void what_went_and_came_while_it_was_held_is_there_once(void **state)
 	bench_pod(d, "one", 8);
 	bench_run(d, 5000);
 	assert_int_equal(pods(d), 1);
-	world_sync_hold(d->sync);
+	world_sync_pause(d->sync);
 	/* All pods of the tenant are read again, including this one. */
 	world_sync_tenant_reset(d->sync, "team-a");
 	world_sync_pod(d->sync, "team-a", "default", "one",
 		       KUBE_CACHE_GET(tenant_get(d->tenants, "team-a")->pods, world_pod, "default",
 				      "one"));
-	world_sync_release(d->sync);
+	world_sync_resume(d->sync);
 	assert_int_equal(pods(d), 1);
 	/* Pods that are not added again after the reset are removed from the world. */
-	world_sync_hold(d->sync);
+	world_sync_pause(d->sync);
 	world_sync_tenant_reset(d->sync, "team-a");
-	world_sync_release(d->sync);
+	world_sync_resume(d->sync);
 	assert_int_equal(pods(d), 0);
 }
 

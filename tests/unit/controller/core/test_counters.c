@@ -237,14 +237,14 @@ static void ways_are_counted_by_the_leader_alone(void **state)
 	struct context c = {.metrics = m};
 	struct counters *f = counters_new(&c);
 	static const char *const way_by[] = {"way", "by", NULL};
-	struct metric *ways = metrics_counter(m, "drover_eta_ways_total", "", way_by);
+	struct metric *api_paths = metrics_counter(m, "drover_eta_ways_total", "", way_by);
 
 	(void)state;
-	counters_way(f, "free", "p90");
-	assert_true(metric_get(ways, (const char *const[]){"free", "p90"}) == 0);
+	counters_transition(f, "free", "p90");
+	assert_true(metric_get(api_paths, (const char *const[]){"free", "p90"}) == 0);
 	c.leading = true;
-	counters_way(f, "free", "p90");
-	assert_true(metric_get(ways, (const char *const[]){"free", "p90"}) == 1);
+	counters_transition(f, "free", "p90");
+	assert_true(metric_get(api_paths, (const char *const[]){"free", "p90"}) == 1);
 	counters_free(f);
 }
 

@@ -108,7 +108,7 @@ static struct life *hanging(struct bench *d)
 	struct life *l = bench_life(d, "m-1");
 
 	l->driver = hall(d);
-	l->place.busy = l->place.known = true;
+	l->port.busy = l->port.known = true;
 	loop_defer_init(&l->tick, d->g, nothing, NULL);
 	map_put(d->lives.map, "m-1", l);
 	return l;
@@ -132,8 +132,8 @@ static void only_what_concerns_the_driver_takes_it_down(void **state)
 	assert_ptr_equal(l->driver, hall(d));
 	bench_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'limits': {'requestsPerSecond': 7}}}");
 	assert_null(l->driver);
-	assert_false(l->place.busy);
-	assert_false(l->place.known);
+	assert_false(l->port.busy);
+	assert_false(l->port.known);
 	assert_non_null(hall(d)->provider);
 	l->driver = hall(d);
 	bench_patch(

@@ -11,7 +11,7 @@
 #define TEAM_A "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a"
 #define LAST_TRY_MS (10 * 60 * 1000)
 
-/* Result of under_way() for every leftover: true while a call is in progress */
+/* Result of in_progress() for every leftover: true while a call is in progress */
 static bool busy;
 static unsigned freed;
 
@@ -22,7 +22,7 @@ static struct leftover *make(const struct virtual_cluster *vc, void *arg)
 	return mem_new(struct leftover);
 }
 
-static bool under_way(const struct leftover *l)
+static bool in_progress(const struct leftover *l)
 {
 	(void)l;
 	return busy;
@@ -37,7 +37,7 @@ static void drop(void *l)
 static struct leftovers *start(struct bench *d)
 {
 	const struct leftovers_spec s = {
-		.c = &d->c, .make = make, .under_way = under_way, .free = drop};
+		.c = &d->c, .make = make, .in_progress = in_progress, .free = drop};
 
 	busy = false;
 	freed = 0;

@@ -67,7 +67,7 @@ static void power_ons_are_a_distance_apart_and_first_come_first_served(void **st
 	assert_true(may(d, 4));
 }
 
-static enum power_place place(struct bench *d, int n)
+static enum power_position place(struct bench *d, int n)
 {
 	return power_pacing_place(
 		d->power_pacing,

@@ -49,7 +49,7 @@ static const char *labels(struct bench *d, unsigned n)
 	buf_init(&b, (size_t)1 << 20);
 	for (unsigned i = 0; i < n; i++)
 		buf_printf(&b, "%s'k%03u-%050d': 'v%050d'", i ? "," : "", i, 0, 0);
-	text = buf_give(&b);
+	text = buf_steal(&b);
 	out = arena_printf(d->a, "{%s}", text);
 	free(text);
 	return out;

@@ -2,9 +2,9 @@
 
 #include "api/annotations.h"
 #include "base/str.h"
+#include "controller/core/api_paths.h"
 #include "controller/core/reserved.h"
-#include "controller/core/ways.h"
-#include "controller/rules/way.h"
+#include "controller/rules/api_path.h"
 #include "controller/tenant/join_probe.h"
 
 #define CONFIGS "/api/v1/namespaces/kube-system/configmaps"
@@ -317,17 +317,17 @@ static void way(struct bench *d, const char *spec)
 
 static void see_way(struct bench *d, bool up, const char *reason, const char *why)
 {
-	struct way_seen seen = {.up = up, .reason = reason};
+	struct api_path_state seen = {.up = up, .reason = reason};
 
 	str_copy(seen.why, sizeof(seen.why), why);
-	(void)ways_put(d->c.ways, "team-a", way_key(cluster(d), d->a), &seen);
-	tenants_way(d->tenants, "team-a");
+	(void)api_paths_put(d->c.api_paths, "team-a", api_path_key(cluster(d), d->a), &seen);
+	tenants_api_path_changed(d->tenants, "team-a");
 	bench_run(d, 2000);
 }
 
 static const char *way_condition(struct bench *d)
 {
-	return bench_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", TENANT_WAY_CONDITION);
+	return bench_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", TENANT_API_PATH_CONDITION);
 }
 
 static void no_machine_is_taken_but_by_a_way_that_was_seen_up(void **state)

@@ -7,7 +7,7 @@
 #include "base/data/json.h"
 #include "base/str.h"
 #include "controller/tenant/request_objects.h"
-#include "controller/tenant/request_seats.h"
+#include "controller/tenant/request_slots.h"
 #include "controller/tenant/tenant.h"
 
 #define QUEUED "queued.drover.dev"
@@ -130,7 +130,7 @@ static json_t *condition(const char *type, const char *status, const char *at)
 
 /* Returns the conditions that change, such as "Accepted=True Provisioned=False(NoCapacity)". */
 static const char *said(struct arena *a, const struct request_object *o,
-			const struct request_said *s, int64_t now)
+			const struct request_result *s, int64_t now)
 {
 	struct conditions cs;
 	const char *text = "";
@@ -150,14 +150,14 @@ static const char *said(struct arena *a, const struct request_object *o,
 
 static void conditions_follow_from_the_class_and_what_is_there(void **state)
 {
-	const struct request_said unknown = {0}, served = {.served = true},
-				  waits = {.reason = "NoCapacity", .text = "place 3"},
-				  never = {.reason = "TooBig", .text = "x", .never = true};
+	const struct request_result unknown = {0}, served = {.served = true},
+				    waits = {.reason = "NoCapacity", .text = "place 3"},
+				    never = {.reason = "TooBig", .text = "x", .never = true};
 	static const char *const none[] = {NULL, NULL}, *const once[] = {"noRetry", "true"},
 				 *const hour[] = {"ValidUntilSeconds", "3600"};
 	const struct {
 		const char *class_, *const *parameter;
-		const struct request_said *said;
+		const struct request_result *said;
 		int64_t after;
 		const char *text;
 	} rows[] = {
@@ -204,7 +204,7 @@ static void conditions_follow_from_the_class_and_what_is_there(void **state)
 static void a_booking_ends_and_what_is_over_stays_so(void **state)
 {
 	static const char *const ends[] = {"Failed", "BookingExpired", "CapacityRevoked"};
-	const struct request_said waits = {.reason = "NoCapacity", .text = "place 3"};
+	const struct request_result waits = {.reason = "NoCapacity", .text = "place 3"};
 	OWN(arena) a = arena_new();
 	const struct request_object *o;
 	struct conditions cs;
@@ -256,7 +256,7 @@ static void a_pod_takes_a_seat_of_its_set_and_spends_it_with_its_node(void **sta
 			  c = pod("c", NULL, small.requests), d = pod("d", NULL, small.requests);
 	OWN(arena) a = arena_new();
 	const struct request_object *o;
-	struct request_seats *s;
+	struct request_slots *s;
 	struct world_pod w;
 	struct err e;
 
@@ -264,33 +264,33 @@ static void a_pod_takes_a_seat_of_its_set_and_spends_it_with_its_node(void **sta
 	o = project(a,
 		    request(QUEUED, json_pack("[o,o]", set_of("t", 1), set_of("u", 2)), NULL, NULL),
 		    &e);
-	s = request_seats_new("ns", "train", o);
-	assert_string_equal(request_seats_pod_name(s, 2, a), "train:1:1");
-	assert_int_equal(request_seats_find(s, "train:1:1"), 2);
-	assert_true(request_seats_find(s, "train:1:2") == SIZE_MAX);
-	assert_true(request_seats_find(s, "train:2:0") == SIZE_MAX);
-	assert_true(request_seats_find(s, "train:x") == SIZE_MAX);
-	assert_int_equal(request_seats_take(s, &a1, like), 1);
+	s = request_slots_new("ns", "train", o);
+	assert_string_equal(request_slots_pod_name(s, 2, a), "train:1:1");
+	assert_int_equal(request_slots_find(s, "train:1:1"), 2);
+	assert_true(request_slots_find(s, "train:1:2") == SIZE_MAX);
+	assert_true(request_slots_find(s, "train:2:0") == SIZE_MAX);
+	assert_true(request_slots_find(s, "train:x") == SIZE_MAX);
+	assert_int_equal(request_slots_take(s, &a1, like), 1);
 	/* A pod that already has a slot gets no second one. */
-	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX);
-	assert_int_equal(request_seats_take(s, &b, like), 2);
+	assert_true(request_slots_take(s, &a1, like) == SIZE_MAX);
+	assert_int_equal(request_slots_take(s, &b, like), 2);
 	/* The pod gets a slot of the other pod set. */
-	assert_int_equal(request_seats_take(s, &c, like), 0);
-	assert_true(request_seats_take(s, &d, like) == SIZE_MAX);
-	assert_int_equal(request_seats_leave(s, &b), 2);
+	assert_int_equal(request_slots_take(s, &c, like), 0);
+	assert_true(request_slots_take(s, &d, like) == SIZE_MAX);
+	assert_int_equal(request_slots_leave(s, &b), 2);
 	a1.world.node = "n-1";
-	assert_true(request_seats_take(s, &a1, like) == SIZE_MAX);
+	assert_true(request_slots_take(s, &a1, like) == SIZE_MAX);
 	/* The slot of a pod that is bound to a Node is used up and not returned. */
-	assert_true(request_seats_leave(s, &a1) == SIZE_MAX);
-	w = request_seats_pod(s, o, REQUEST_WAITS, 2, &small, a);
+	assert_true(request_slots_leave(s, &a1) == SIZE_MAX);
+	w = request_slots_pod(s, o, REQUEST_WAITS, 2, &small, a);
 	assert_string_equal(w.gang.key, "ns/provisioningrequests.autoscaling.x-k8s.io/train");
 	assert_int_equal(w.gang.min, 1); /* Two of the three slots are assigned to pods. */
 	assert_string_equal(w.uid, "u1:1:1");
 	assert_int_equal(w.also.n, 0);
-	w = request_seats_pod(s, o, REQUEST_BOOKED, 2, &small, a);
+	w = request_slots_pod(s, o, REQUEST_BOOKED, 2, &small, a);
 	/* A booked slot needs an existing Node, so it creates no machine. */
 	assert_string_equal(w.also.v[0].key, "kubernetes.io/hostname");
-	request_seats_free(s);
+	request_slots_free(s);
 }
 
 int main(void)

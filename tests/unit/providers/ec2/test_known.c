@@ -52,7 +52,7 @@ static void what_is_not_listed_is_unknown_then_gone_then_forgotten(void **state)
 	assert_string_equal(t.id, "i-1");
 	assert_int_equal(t.state, ELASTIC_UNKNOWN);
 	t = missing(k, "c", "i-2", 1000 + ELASTIC_UNLISTED_MS);
-	assert_int_equal(t.state, ELASTIC_GONE);
+	assert_int_equal(t.state, ELASTIC_TERMINATED);
 	assert_int_equal(missing(k, "c", "i-2", 1000 + ELASTIC_UNLISTED_MS).n, 0);
 }
 
@@ -63,7 +63,7 @@ static void what_ended_or_is_of_another_cluster_is_not_missed(void **state)
 	(void)state;
 	see(k, "i-1", ELASTIC_RUNNING, 1000);
 	assert_int_equal(missing(k, "another", NULL, 2000).n, 0);
-	see(k, "i-1", ELASTIC_GONE, 3000);
+	see(k, "i-1", ELASTIC_TERMINATED, 3000);
 	assert_int_equal(missing(k, "c", NULL, 4000).n, 0);
 }
 

@@ -38,9 +38,9 @@ static struct host_call call(const char *domain, int64_t fence)
 		.domain = domain, .uuid = NULL, .fence = fence, .deadline_ms = INT64_MAX};
 }
 
-static struct host_look look(const char *domain, struct arena *a)
+static struct host_observation look(const char *domain, struct arena *a)
 {
-	struct host_look l = {0};
+	struct host_observation l = {0};
 	struct err e;
 
 	assert_ok(host_observe(host, domain, a, &l, &e), &e);
@@ -50,7 +50,7 @@ static struct host_look look(const char *domain, struct arena *a)
 static void a_domain_is_observed(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct host_look l = look("test", a);
+	struct host_observation l = look("test", a);
 
 	(void)state;
 	assert_string_equal(l.power, "On");
@@ -112,7 +112,7 @@ static void one_that_was_deleted_is_named(void **state)
 {
 	struct host_call c = call("gone", 1);
 	OWN(arena) a = arena_new();
-	struct host_look l;
+	struct host_observation l;
 	struct err e;
 
 	(void)state;
@@ -172,7 +172,7 @@ static void machines_are_defined_and_undefined(void **state)
 	struct host_machine m = made();
 	struct host_call c = call("lab-0", 1);
 	OWN(arena) a = arena_new();
-	struct host_look l;
+	struct host_observation l;
 	struct err e;
 
 	(void)state;
@@ -202,7 +202,7 @@ static void machines_are_defined_and_undefined(void **state)
 static void a_host_that_is_not_there_is_named(void **state)
 {
 	OWN(arena) a = arena_new();
-	struct host_look l;
+	struct host_observation l;
 	struct host *none = host_new(&(struct host_spec){
 		.uri = "qemu:///system?socket=/nonexistent/drover", .pool = "default"});
 	struct err e;

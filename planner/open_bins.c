@@ -1,0 +1,209 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "planner/fit.h"
+#include "planner/open_bins.h"
+#include "planner/supply.h"
+
+struct bins *open_bins_of(struct planning *p, struct plan_tenant *t)
+{
+	if (!t->bins)
+		t->bins = bins_new(p, t);
+	return t->bins;
+}
+
+static void take_load(const struct planning *p, const struct world_load *l, int64_t *room)
+{
+	room[0] = planning_sub(room[0], (int64_t)l->pods);
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t c = 0; c < p->ncolumns; c++)
+			if (strcmp(p->column[c], l->v[i].name) == 0)
+				room[c] = planning_sub(
+					room[c], planning_request(l->v[i].name,
+								  (struct quantity){l->v[i].nano}));
+}
+
+/* Raises the DaemonSet overhead of one resource to `nano` (billionths) if it is lower. */
+static void raise(struct overhead *o, const char *name, __int128 nano, struct arena *a)
+{
+	size_t at = 0;
+	int c = 1;
+
+	while (at < o->of.n && (c = strcmp(o->of.v[at].name, name)) < 0)
+		at++;
+	if (at < o->of.n && c == 0) {
+		if (o->of.v[at].q.nano < nano)
+			o->of.v[at].q.nano = nano;
+		return;
+	}
+	if (o->of.n == o->cap) {
+		struct resource *v;
+
+		o->cap = o->cap ? o->cap * 2 : 8;
+		v = arena_calloc(a, o->cap, sizeof(*v));
+		if (o->of.n)
+			memcpy(v, o->of.v, o->of.n * sizeof(*v));
+		o->of.v = v;
+	}
+	memmove(o->of.v + at + 1, o->of.v + at, (o->of.n - at) * sizeof(*o->of.v));
+	o->of.v[at] = (struct resource){name, {nano}};
+	o->of.n++;
+}
+
+/* Updates the tenant's DaemonSet overhead from Ready node h, if h belongs to a claim. Such a node
+ * has the pods of all DaemonSets, or will have them soon. CSI driver limits of a new node are
+ * assumed to be those of existing nodes. */
+static void measure(struct planning *p, const struct world_host *h)
+{
+	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;
+	const struct resources *has = &h->node.allocatable;
+	const struct world_load *l = h->load;
+
+	if (!h->node.claim || !h->node.ready)
+		return;
+	for (size_t i = 0; i < has->n; i++)
+		if (planning_is_attachment(has->v[i].name))
+			raise(o, has->v[i].name,
+			      quantity_sub(quantity_of(PLANNING_ATTACHMENTS), has->v[i].q).nano,
+			      p->a);
+	if (o->pods < l->daemons)
+		o->pods = l->daemons;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->v[i].daemons > 0)
+			raise(o, l->v[i].name, l->v[i].daemons, p->a);
+}
+
+/* Returns the node's free amounts, one for each column (requested resource). They are stored in the
+ * node's load, and computed again only if the columns, the node or its pods change. */
+static const int64_t *node_row(const struct planning *p, const struct world_host *h)
+{
+	struct world_load *l = h->load;
+
+	if (l->row_of != p->w->columns_serial) {
+		l->row = mem_realloc_array(l->row, p->ncolumns, sizeof(*l->row));
+		planning_room(p, &h->node.allocatable, l->row);
+		take_load(p, l, l->row);
+		l->row_of = p->w->columns_serial;
+	}
+	return l->row;
+}
+
+static void place_bound(struct planning *p, const struct world_load *l, size_t bin)
+{
+	for (size_t i = 0; p->groups && i < l->nspots; i++)
+		groups_place(p->groups, groups_profile(p->groups, l->spots[i].profile, false), bin,
+			     l->spots[i].pods, l->spots[i].terminating);
+}
+
+static void seat(struct planning *p, const struct world_claim *c, size_t bin, bool ready)
+{
+	struct plan_tenant *t = planning_tenant(p, c->tenant);
+	struct plan_placement *s = c->npods ? arena_new_obj(p->a, struct plan_placement) : NULL;
+
+	if (s && !t->placements)
+		t->placements = planning_map(p);
+	for (size_t i = 0; i < c->npods; i++) {
+		*s = (struct plan_placement){bin, ready};
+		/* If several claims were made for one pod, the older claim wins. Claims are
+		 * processed in order of age, so keep an existing entry. */
+		if (!map_has(t->placements, c->pods[i]))
+			map_put(t->placements, c->pods[i], s);
+	}
+}
+
+static bool is_promised(const struct world_claim *c, const struct world_taint *t)
+{
+	for (size_t i = 0; i < c->taints.n; i++)
+		if (str_eq(c->taints.v[i].key, t->key) &&
+		    str_eq(str_or(c->taints.v[i].value, ""), str_or(t->value, "")) &&
+		    str_eq(c->taints.v[i].effect, t->effect))
+			return true;
+	return fit_is_soft(t);
+}
+
+/* True if the claim instead of its Node is to be used as the bin, so that pods keep their planned
+ * placements. This is the case while the Node has a taint that its claim does not set, because
+ * agents of the tenant (CNI, CSI) taint a Node that just joined until they run there. Ends
+ * OPEN_BINS_SETTLE_MS after the claim became ready. */
+static bool is_unsettled(struct planning *p, const struct world_claim *c,
+			 const struct world_node *n)
+{
+	const int64_t until = planning_add(c->ready_ms, OPEN_BINS_SETTLE_MS);
+	bool all = true;
+
+	/* mutant: seat-lost-to-a-taint */
+	if (!c->ready || !c->ready_ms || until <= p->now_ms)
+		return false;
+	for (size_t i = 0; i < n->taints.n; i++)
+		all &= is_promised(c, &n->taints.v[i]);
+	if (!all && (!p->plan->settles || until < p->plan->settles))
+		p->plan->settles = until;
+	return !all;
+}
+
+/* Adds no bin for the node while its claim is used as the bin: until the claim is ready, or while
+ * is_unsettled() is true. If the claim is leaving or failed, or the node is unschedulable or not
+ * Ready, the bin accepts no pods. */
+void open_bins_add_node(struct planning *p, struct world_host *h, struct map *by_claim)
+{
+	const struct world_node *n = &h->node;
+	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
+	size_t at;
+	struct bin bin = {PLAN_ON_NODE, n->name,    0,
+			  &n->labels,	&n->taints, c ? world_find(p->w->pools, c->pool) : NULL,
+			  NULL};
+
+	measure(p, h);
+	if (c && str_eq(c->tenant, n->tenant)) {
+		map_put(by_claim, c->name, h);
+		if ((!c->ready || is_unsettled(p, c, n)) && !c->failed && !c->leaving)
+			return;
+		if (c->failed || c->leaving)
+			bin.kind = PLAN_NOTHING;
+	}
+	if (!n->ready || n->unschedulable)
+		bin.kind = PLAN_NOTHING;
+	if (bin.kind == PLAN_NOTHING && !p->groups)
+		return;
+	at = bins_add(open_bins_of(p, planning_tenant(p, n->tenant)), &bin, node_row(p, h));
+	place_bound(p, h->load, at);
+	if (c && c->ready && bin.kind == PLAN_ON_NODE && str_eq(c->tenant, n->tenant))
+		seat(p, c, at, true);
+}
+
+/* Returns the labels of the claim's node. h: the node; NULL: the node does not exist yet, and
+ * its predicted labels are returned. WORLD_NODE_NAME is the node's name, which equals the
+ * claim's name. */
+static struct labels node_labels(const struct planning *p, const struct world_claim *c,
+				 const struct world_host *h)
+{
+	const struct labels of = supply_labels_of_claim(p->supply, c);
+
+	return world_name_labels(&of, h ? h->node.name : c->name, p->a);
+}
+
+void open_bins_add_claim(struct planning *p, const struct world_claim *c,
+			 const struct map *by_claim)
+{
+	struct plan_tenant *t = planning_tenant(p, c->tenant);
+	struct world_host *h = map_get(by_claim, c->name);
+	struct labels *labels;
+	size_t bin;
+
+	if (c->failed || c->leaving || (c->ready && h && !is_unsettled(p, c, &h->node)))
+		return;
+	labels = arena_new_obj(p->a, struct labels);
+	*labels = node_labels(p, c, h);
+	planning_room(p, &c->capacity, p->scratch);
+	if (h)
+		take_load(p, h->load, p->scratch);
+	planning_take_overhead(p, t, h ? h->load : NULL, p->scratch);
+	bin = bins_add(open_bins_of(p, t),
+		       &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints,
+				     world_find(p->w->pools, c->pool), NULL},
+		       p->scratch);
+	if (h)
+		place_bound(p, h->load, bin);
+	seat(p, c, bin, false);
+}
