@@ -12,8 +12,8 @@
  *   than this machine has been in the state are left out. A machine that drains under a deadline
  *   leaves at the deadline at the latest.
  * - A machine that serves: it leaves when its claim expires. If all pods on its Node have an end
- *   (activeDeadlineSeconds), it leaves earlier: as soon as the Node has been empty, after the last
- *   end, for as long as its pool demands.
+ *   (activeDeadlineSeconds), it leaves as soon as the Node has been empty, after the last end, for
+ *   as long as its pool demands, if that is earlier.
  * - Any other machine, a machine that will be taken out of use, and a machine that drover does not
  *   manage: not known.
  *

@@ -10,15 +10,15 @@
  *
  * The planner sees both as the resource nvidia.com/gpu, like the GPUs that an instance type
  * promises. A claim for two GPUs is a request for two; a Node whose driver publishes eight whole
- * GPUs in ResourceSlices has eight. A shared claim counts for one pod only. An
- * allocated claim counts for the first pod in its reservedFor, with the allocated GPUs. Any other
- * claim counts for the first pending pod that uses it, with the GPUs that the claim or its template
- * requests. A Node's GPUs count once all slices of the newest generation of its pool exist.
+ * GPUs in ResourceSlices has eight. A shared claim counts for one pod only. An allocated claim
+ * counts for the first pod in its reservedFor, with the allocated GPUs. Any other claim counts for
+ * the first pending pod that uses it, with the GPUs that the claim or its template requests. A
+ * Node's GPUs count once all slices of the newest generation of its pool exist.
  *
  * A pod that requests the extended resource is not planned on a Node whose GPUs are allocated by
  * claims, unless a DeviceClass maps the resource (spec.extendedResourceName). A pod with claims is
- * not planned on a Node whose GPUs a device plugin allocates. For both rules the planner
- * gets a Node label that exists in no cluster (DEVICES_BY).
+ * not planned on a Node whose GPUs a device plugin allocates. For both rules the planner gets a
+ * Node label that exists in no cluster (DEVICES_BY).
  *
  * The claim of a ComputeDomain's channel takes the Node's only channel. The pods of one
  * ComputeDomain are placed in one NVLink domain (label nvidia.com/gpu.clique).
