@@ -145,7 +145,7 @@ static void changes_and_actions_are_shown(void **state)
 	pty_type(&p, "/m-1\nr");
 	pty_await(&p, "y: retry m-1?");
 	pty_type(&p, "y");
-	pty_await(&p, "machine m-1 (free): retrying now");
+	pty_await(&p, "machine m-1 (free): nothing waits for a retry");
 	pty_await(&p, "kubectl ");
 	assert_int_equal(call(r, "GET", API "/machines/m-1", NULL), 200);
 	m = program_json();
