@@ -162,6 +162,12 @@
  * drover's namespace. */
 #define VIEW_NAME "drover-view"
 
+/* ConfigMap in a tenant's cluster in which the leader lists the tenant's waiting pods
+ * (controller/view/tenant_list.h): namespace, name, and key of the JSON text. */
+#define TENANT_LIST_NS "drover-system"
+#define TENANT_LIST_NAME "drover-queue"
+#define TENANT_LIST_KEY "queue.json"
+
 /* Condition of a NodePool or Provider. True: its circuit breaker is open, because claims failed for
  * one common cause. While it is open, no new claim is made (controller/claims/breaker.h). */
 #define BREAKER_CONDITION "LineStopped"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/data/age.h"
 #include "base/str.h"
 
 /* Appends s with spaces instead of control characters: anyone who may write an object determines
@@ -38,23 +39,10 @@ static const char *age(const char *time, int64_t now, struct arena *a)
 	return arena_printf(a, "%s", str_duration(d, (now - t) / 1000 * 1000));
 }
 
-/* Returns the distance of an RFC 3339 time from now, such as "2m3s ago" or "in 5s"; "" if time is
- * NULL or invalid. */
-static const char *span(const char *time, int64_t now, struct arena *a)
-{
-	char d[STR_TIME_SIZE];
-	int64_t t;
-
-	if (!time || !str_to_time(time, &t))
-		return "";
-	str_duration(d, (t < now ? now - t : t - now) / 1000 * 1000);
-	return t <= now ? arena_printf(a, "%s ago", d) : arena_printf(a, "in %s", d);
-}
-
 static void print_error(struct buf *out, const char *label, const json_t *error, int64_t now,
 			struct arena *a)
 {
-	const char *when = span(json_str_at(error, "time"), now, a);
+	const char *when = age_span(json_str_at(error, "time"), now, a);
 
 	if (error)
 		row(out, label,
@@ -66,7 +54,7 @@ static void print_error(struct buf *out, const char *label, const json_t *error,
 static void print_progress(struct buf *out, const json_t *p, int64_t now, struct arena *a)
 {
 	int64_t done = json_int_at(p, "doneBytes"), total = json_int_at(p, "totalBytes");
-	const char *end = span(json_str_at(p, "expectedEnd"), now, a);
+	const char *end = age_span(json_str_at(p, "expectedEnd"), now, a);
 
 	if (p)
 		row(out, "progress",
@@ -90,7 +78,7 @@ static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct a
 			 str_or(drain, ""), why ? " (" : "", str_or(why, ""), why ? ")" : "",
 			 str_or(json_str_at(lv, "then"), "Release"),
 			 then_by ? arena_printf(a, " (set by Drain %s)", then_by) : "",
-			 at ? "deadline " : "no deadline", at ? span(at, now, a) : "",
+			 at ? "deadline " : "no deadline", at ? age_span(at, now, a) : "",
 			 at_by ? arena_printf(a, " (set by Drain %s)", at_by) : ""));
 	if (left)
 		row(out, "pods left",
@@ -124,7 +112,7 @@ static void print_pod(struct buf *out, const json_t *pod, int64_t now, struct ar
 		    arena_printf(a, "%s%s%s%s%s", str_or(json_str_at(pod, "phase"), "-"),
 				 node ? " on " : "", str_or(node, ""),
 				 gone ? ", deletion requested " : "",
-				 gone ? span(gone, now, a) : ""));
+				 gone ? age_span(gone, now, a) : ""));
 	row(out, "unscheduled", json_str_at(pod, "unscheduled"));
 }
 
@@ -236,10 +224,11 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	row(out, "cleanup", json_str_at(o, "owed"));
 	if (json_str_at(o, "deletingSince"))
 		row(out, "deletion",
-		    arena_printf(a, "requested %s", span(json_str_at(o, "deletingSince"), now, a)));
+		    arena_printf(a, "requested %s",
+				 age_span(json_str_at(o, "deletingSince"), now, a)));
 	print_leave(out, json_object_get(o, "leave"), now, a);
 	print_hold(out, json_object_get(o, "hold"), now, a);
-	row(out, "last contact", span(json_str_at(o, "lastContact"), now, a));
+	row(out, "last contact", age_span(json_str_at(o, "lastContact"), now, a));
 	row(out, "step",
 	    attempt ? arena_printf(a, "%s, attempt %lld", str_or(json_str_at(o, "step"), "-"),
 				   (long long)attempt)
@@ -248,10 +237,11 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	row(out, "node", json_str_at(o, "node"));
 	row(out, "budget", json_str_at(o, "budget"));
 	print_progress(out, json_object_get(o, "progress"), now, a);
-	row(out, "next try", str_ends(span(next, now, a), " ago") ? "now" : span(next, now, a));
+	row(out, "next try",
+	    str_ends(age_span(next, now, a), " ago") ? "now" : age_span(next, now, a));
 	if (json_str_at(o, "deadline"))
 		row(out, "deadline",
-		    arena_printf(a, "%s, then %s", span(json_str_at(o, "deadline"), now, a),
+		    arena_printf(a, "%s, then %s", age_span(json_str_at(o, "deadline"), now, a),
 				 json_str_at(o, "then")));
 	print_error(out, "stopped by", json_object_get(o, "lineStopped"), now, a);
 	print_targets(out, json_object_get(o, "targets"), a);
@@ -261,7 +251,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	if (json_str_at(o, "power"))
 		row(out, "power",
 		    arena_printf(a, "%s, read %s", json_str_at(o, "power"),
-				 str_or(span(json_str_at(o, "powerSeen"), now, a), "never")));
+				 str_or(age_span(json_str_at(o, "powerSeen"), now, a), "never")));
 	row(out, "network", json_str_at(o, "network"));
 	print_lists(o, now, out, a);
 	if (machine)

@@ -3,13 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/arena.h"
+#include "base/data/age.h"
 #include "base/buf.h"
 #include "base/str.h"
 #include "controller/explain/pod_remedy.h"
 
-#define LIST_PATH "/api/v1/namespaces/drover-system/configmaps/drover-queue"
-#define LIST_KEY "queue.json"
+#define LIST_TEXT TENANT_LIST_NS "/" TENANT_LIST_NAME
+#define LIST_PATH "/api/v1/namespaces/" TENANT_LIST_NS "/configmaps/" TENANT_LIST_NAME
 #define OUT_MAX (8u << 20)
 /* Age of drover's list, in ms, beyond which the list is reported as old. drover writes it every 5
  * min. */
@@ -29,15 +31,15 @@ static json_t *read_list(struct cli_client *c)
 {
 	struct err e;
 	OWN_JSON o = cli_path(c, LIST_PATH, &e);
-	const char *text = json_str_at(o, "data", LIST_KEY);
+	const char *text = json_str_at(o, "data", TENANT_LIST_KEY);
 	json_t *list = text ? json_parse(text, strlen(text), &e) : NULL;
 
 	if (list)
 		return list;
 	if (!o && e.kind == ERR_NOT_FOUND)
 		(void)cli_failed(c,
-				 "this cluster has no objects of drover and no ConfigMap "
-				 "drover-system/drover-queue: use the kubeconfig of drover's host "
+				 "this cluster has no objects of drover and no ConfigMap " LIST_TEXT
+				 ": use the kubeconfig of drover's host "
 				 "cluster or of a tenant (--kubeconfig, --context)");
 	else if (!o && e.kind == ERR_DENIED)
 		(void)cli_failed(c,
@@ -45,8 +47,8 @@ static json_t *read_list(struct cli_client *c)
 				 "apply -f deploy/tenant-rbac.yaml",
 				 e.text);
 	else
-		(void)cli_failed(c, "ConfigMap drover-system/drover-queue: %s",
-				 o && !text ? "it has no key " LIST_KEY : e.text);
+		(void)cli_failed(c, "ConfigMap " LIST_TEXT ": %s",
+				 o && !text ? "it has no key " TENANT_LIST_KEY : e.text);
 	return NULL;
 }
 
@@ -62,18 +64,6 @@ static void row(struct buf *out, struct arena *a, const char *label, const char 
 	line = arena_printf(a, "  %-12s %s", label, text);
 	str_printable(line);
 	buf_printf(out, "%s\n", line);
-}
-
-/* Returns the distance of a time from now, such as "in 12m" or "3s ago"; "": no time. */
-static const char *span(const char *time, int64_t now, struct arena *a)
-{
-	char d[STR_TIME_SIZE];
-	int64_t t;
-
-	if (!time || !str_to_time(time, &t))
-		return "";
-	str_duration(d, (t < now ? now - t : t - now) / 1000 * 1000);
-	return arena_printf(a, t <= now ? "%s ago" : "in %s", d);
 }
 
 static const char *place_of(const json_t *list, const json_t *pod, struct arena *a)
@@ -102,7 +92,7 @@ static void print_age(struct buf *out, struct arena *a, const json_t *list, int6
 	const char *time = json_str_at(list, "time");
 	int64_t t;
 
-	row(out, a, "as of", span(time, now, a));
+	row(out, a, "as of", age_span(time, now, a));
 	if (time && str_to_time(time, &t) && now - t > OLD_MS)
 		row(out, a, "note",
 		    "drover has not updated this for more than 10 min: ask its operator");
@@ -123,10 +113,11 @@ static void print_pod(struct cli_client *c, const json_t *answer)
 	row(&out, a, "place", place_of(answer, pod, a));
 	if (p50)
 		row(&out, a, "expected",
-		    arena_printf(a, "%s (half of such pods), %s (nine of ten)", span(p50, now, a),
-				 span(json_str_at(pod, "expectedP90"), now, a)));
+		    arena_printf(a, "%s (half of such pods), %s (nine of ten)",
+				 age_span(p50, now, a),
+				 age_span(json_str_at(pod, "expectedP90"), now, a)));
 	row(&out, a, "reason", json_str_at(pod, "reason"));
-	row(&out, a, "since", span(json_str_at(pod, "since"), now, a));
+	row(&out, a, "since", age_span(json_str_at(pod, "since"), now, a));
 	row(&out, a, "", json_str_at(pod, "message"));
 	row(&out, a, "waits for", json_str_at(answer, "waitingFor"));
 	print_quota(&out, a, answer);

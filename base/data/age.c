@@ -40,3 +40,14 @@ json_t *age_json(const char *time, int64_t wall_ms)
 		return json_string("<unknown>");
 	return human(ms > wall_ms ? -((ms - wall_ms) / 1000) : (wall_ms - ms) / 1000);
 }
+
+const char *age_span(const char *time, int64_t wall_ms, struct arena *a)
+{
+	char d[STR_TIME_SIZE];
+	int64_t t;
+
+	if (!time || !str_to_time(time, &t))
+		return "";
+	str_duration(d, (t < wall_ms ? wall_ms - t : t - wall_ms) / 1000 * 1000);
+	return t <= wall_ms ? arena_printf(a, "%s ago", d) : arena_printf(a, "in %s", d);
+}

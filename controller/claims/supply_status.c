@@ -38,7 +38,7 @@ struct sum {
 	struct resources resources;
 	int64_t nodes;
 	int64_t by_state[MACHINE_STATES];
-	/* In the sum of a tenant only: the machines that the tenant is charged for now */
+	/* In the sum of a tenant only: the machines that the tenant is charged for */
 	struct virtual_cluster_charges held;
 };
 

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "api/annotations.h"
 #include "api/machine_states.h"
+#include "controller/explain/answer.h"
 #include "controller/explain/explain.h"
 
 #define RACK "topology.drover.dev/rack"
@@ -42,12 +43,6 @@ static int by_name(const void *a, const void *b)
 		      (*(const struct machine *const *)b)->meta.name);
 }
 
-static void put(json_t *o, const char *key, const char *text)
-{
-	if (!str_empty(text))
-		json_object_set_new(o, key, json_string(text));
-}
-
 json_t *view_fleet_row(const struct context *c, const struct machine *m)
 {
 	const struct drain *d = m->status.leave && m->status.leave->drain
@@ -56,10 +51,10 @@ json_t *view_fleet_row(const struct context *c, const struct machine *m)
 	json_t *o = explain_machine(m, d, loop_wall(c->loop));
 
 	json_object_del(o, "kind");
-	put(o, "provider", m->spec.provider_ref.name);
-	put(o, "instanceType", m->spec.instance_type);
-	put(o, "pool", m->status.claim_ref ? m->status.pool : NULL);
-	put(o, "rack", labels_get(&m->meta.labels, RACK));
+	answer_put(o, "provider", m->spec.provider_ref.name);
+	answer_put(o, "instanceType", m->spec.instance_type);
+	answer_put(o, "pool", m->status.claim_ref ? m->status.pool : NULL);
+	answer_put(o, "rack", labels_get(&m->meta.labels, RACK));
 	if (m->status.inventory)
 		json_object_set_new(o, "gpus", json_integer(m->status.inventory->gpus));
 	return o;

@@ -5,21 +5,8 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/explain/answer.h"
 #include "controller/view/fleet.h"
-
-static void put(json_t *o, const char *key, const char *text)
-{
-	if (!str_empty(text))
-		json_object_set_new(o, key, json_string(text));
-}
-
-static void put_time(json_t *o, const char *key, int64_t ms)
-{
-	char time[STR_TIME_SIZE];
-
-	if (ms)
-		json_object_set_new(o, key, json_string(str_time(time, ms)));
-}
 
 static json_t *failures_json(const struct machine *m)
 {
@@ -29,10 +16,10 @@ static json_t *failures_json(const struct machine *m)
 		const struct machine_failure *f = &m->status.failures.v[i];
 
 		o = json_object();
-		put_time(o, "time", f->time);
-		put(o, "step", f->step);
-		put(o, "reason", f->reason);
-		put(o, "message", f->message);
+		answer_time(o, "time", f->time);
+		answer_put(o, "step", f->step);
+		answer_put(o, "reason", f->reason);
+		answer_put(o, "message", f->message);
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -79,11 +66,11 @@ static json_t *drives_json(const struct evidence *e)
 		const struct evidence_device *d = &e->devices.v[i];
 
 		o = json_object();
-		put(o, "wwn", d->wwn);
-		put(o, "serial", d->serial);
-		put(o, "technique", d->technique);
-		put(o, "level", wipe_level_names[d->level]);
-		put(o, "reason", d->reason);
+		answer_put(o, "wwn", d->wwn);
+		answer_put(o, "serial", d->serial);
+		answer_put(o, "technique", d->technique);
+		answer_put(o, "level", wipe_level_names[d->level]);
+		answer_put(o, "reason", d->reason);
 		json_array_append_new(list, o);
 	}
 	return list;
@@ -100,12 +87,12 @@ static json_t *wipes_json(const struct context *c, const char *machine)
 		const struct evidence *e = &w.v[i]->spec.evidence;
 
 		o = json_object();
-		put(o, "record", w.v[i]->meta.name);
-		put_time(o, "start", e->start_time);
-		put_time(o, "end", e->end_time);
-		put(o, "tenant", e->virtual_cluster.name);
-		put(o, "level", wipe_level_names[e->verdict]);
-		put(o, "unfinished", e->unfinished);
+		answer_put(o, "record", w.v[i]->meta.name);
+		answer_time(o, "start", e->start_time);
+		answer_time(o, "end", e->end_time);
+		answer_put(o, "tenant", e->virtual_cluster.name);
+		answer_put(o, "level", wipe_level_names[e->verdict]);
+		answer_put(o, "unfinished", e->unfinished);
 		json_object_set_new(o, "drives", drives_json(e));
 		json_array_append_new(list, o);
 	}

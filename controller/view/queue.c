@@ -4,16 +4,9 @@
 #include "controller/view/queue.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/explain/answer.h"
 
 const char *const view_queue_parameters[] = {"tenant", NULL};
-
-static void put_time(json_t *o, const char *key, int64_t ms)
-{
-	char t[STR_TIME_SIZE];
-
-	if (ms)
-		json_object_set_new(o, key, json_string(str_time(t, ms)));
-}
 
 json_t *view_queue_row(const struct waiting_row *r)
 {
@@ -25,15 +18,18 @@ json_t *view_queue_row(const struct waiting_row *r)
 		json_object_set_new(o, "place", json_integer(r->at.place));
 	if (r->at.claim)
 		json_object_set_new(o, "claim", json_string(r->at.claim));
-	put_time(o, "since", r->at.since);
-	put_time(o, "expectedP50", r->p50);
-	put_time(o, "expectedP90", r->p90);
+	answer_time(o, "since", r->at.since);
+	answer_time(o, "expectedP50", r->p50);
+	answer_time(o, "expectedP90", r->p90);
 	return o;
 }
 
-static const char *key_of(const struct waiting_row *r, struct arena *a)
+/* True if key is "TENANT/NAMESPACE/NAME" of the row's pod. */
+static bool has_key(const struct waiting_row *r, const char *key)
 {
-	return arena_printf(a, "%s/%s", r->tenant, r->at.pod);
+	const size_t n = strlen(r->tenant);
+
+	return !strncmp(key, r->tenant, n) && key[n] == '/' && str_eq(key + n + 1, r->at.pod);
 }
 
 /* Returns the index of the first row of a page. after: "INDEX/KEY" of the last row of the page
@@ -41,12 +37,13 @@ static const char *key_of(const struct waiting_row *r, struct arena *a)
  * row that is now at INDEX. */
 static size_t begin_after(const struct waiting_row *rows, size_t n, const char *after)
 {
-	OWN(arena) a = arena_new();
 	const char *key = strchr(after, '/');
 	size_t at = strtoul(after, NULL, 10);
 
+	if (key && at < n && has_key(&rows[at], key + 1))
+		return at + 1;
 	for (size_t i = 0; key && i < n; i++)
-		if (str_eq(key_of(&rows[i], a), key + 1))
+		if (has_key(&rows[i], key + 1))
 			return i + 1;
 	return at < n ? at : n;
 }
@@ -69,9 +66,9 @@ json_t *view_queue_first(const struct waiting *w, const char *tenant, size_t mos
 void view_queue_reply(const struct waiting *w, struct page *p)
 {
 	OWN(arena) a = arena_new();
-	const char *tenant = httpd_query(p->q, "tenant"), *last = NULL;
+	const char *tenant = httpd_query(p->q, "tenant");
 	json_t *pods = json_array(), *list = json_pack("{s:o}", "pods", pods);
-	size_t n, total = 0;
+	size_t n, total = 0, last = 0;
 	const struct waiting_row *rows = waiting_rows(w, &n);
 
 	for (size_t i = 0; i < n; i++)
@@ -81,11 +78,13 @@ void view_queue_reply(const struct waiting *w, struct page *p)
 		if (tenant && !str_eq(rows[i].tenant, tenant))
 			continue;
 		if (json_array_size(pods) == p->limit) {
-			page_reply(p, list, last);
+			page_reply(p, list,
+				   arena_printf(a, "%zu/%s/%s", last, rows[last].tenant,
+						rows[last].at.pod));
 			return;
 		}
 		json_array_append_new(pods, view_queue_row(&rows[i]));
-		last = arena_printf(a, "%zu/%s", i, key_of(&rows[i], a));
+		last = i;
 	}
 	page_reply(p, list, NULL);
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "controller/view/tenant_list.h"
+#include "api/annotations.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/data/json.h"
@@ -40,6 +41,20 @@ struct note {
 	json_t *object;
 };
 
+/* Rows of one tenant in the published list. */
+struct share {
+	const struct waiting_row **v;
+	size_t n, cap;
+};
+
+static void share_free(void *p)
+{
+	struct share *s = p;
+
+	free((void *)s->v);
+	free(s);
+}
+
 static void note_free(void *p)
 {
 	struct note *n = p;
@@ -67,25 +82,22 @@ static size_t size_of(const json_t *j)
 	return json_dumpb(j, NULL, 0, JSON_COMPACT);
 }
 
-/* Returns the content of the tenant's ConfigMap without its time, owned by the caller. */
-static json_t *content(const struct tenant_list *l, const struct virtual_cluster *vc)
+/* Returns the content of the tenant's ConfigMap without its time, owned by the caller. own: the
+ * tenant's rows; NULL: none of its pods waits. queue: length of the queue of all tenants. */
+static json_t *content(const struct virtual_cluster *vc, const struct share *own, size_t queue)
 {
-	size_t n, size = 0, total = 0, queue = 0;
-	const struct waiting_row *rows = waiting_rows(l->waiting, &n);
+	const size_t total = own ? own->n : 0;
 	json_t *pods = json_array(), *o;
+	size_t size = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		queue += rows[i].at.place > 0;
-		if (!str_eq(rows[i].tenant, vc->meta.name))
-			continue;
-		total++;
-
-		OWN_JSON row = view_queue_row(&rows[i]);
+	for (size_t i = 0; i < total; i++) {
+		OWN_JSON row = view_queue_row(own->v[i]);
 
 		json_object_del(row, "tenant");
 		size += size_of(row) + 1;
-		if (size < TENANT_LIST_MAX - REST_MAX)
-			json_array_append(pods, row);
+		if (size >= TENANT_LIST_MAX - REST_MAX)
+			break;
+		json_array_append(pods, row);
 	}
 	o = json_pack("{s:s, s:I, s:I, s:o, s:o, s:o}", "tenant", vc->meta.name, "total",
 		      (json_int_t)total, "queueLength", (json_int_t)queue, "quota",
@@ -171,7 +183,8 @@ static struct note *note_of(struct tenant_list *l, const char *tenant)
 	return n;
 }
 
-static void write_if_due(struct tenant_list *l, const struct tenant *t)
+static void write_if_due(struct tenant_list *l, const struct tenant *t, const struct share *own,
+			 size_t queue)
 {
 	const int64_t now = loop_now(l->c->loop);
 	const struct virtual_cluster *vc =
@@ -182,7 +195,7 @@ static void write_if_due(struct tenant_list *l, const struct tenant *t)
 	if (!vc || n->call || now < n->due || !tenant_usable(t) || !t->client)
 		return;
 
-	OWN_JSON o = content(l, vc);
+	OWN_JSON o = content(vc, own, queue);
 
 	digest_of(o, digest);
 	if (n->written && str_eq(digest, n->digest) && now - n->written < TENANT_LIST_KEEP_MS)
@@ -191,6 +204,27 @@ static void write_if_due(struct tenant_list *l, const struct tenant *t)
 	n->object = config_map(o, loop_wall(l->c->loop));
 	n->call = kube_patch(t->client, &KUBE_CONFIGMAPS, TENANT_LIST_NS, TENANT_LIST_NAME, NULL,
 			     KUBE_PATCH_MERGE, n->object, on_patched, n);
+}
+
+/* Writes to all tenants. Goes through the published list once, not once for each tenant. */
+static void write_all(struct tenant_list *l)
+{
+	OWN(map) shares = map_new(share_free);
+	size_t n, queue = 0;
+	const struct waiting_row *rows = waiting_rows(l->waiting, &n);
+	struct map_iter it;
+
+	for (size_t i = 0; i < n; i++) {
+		struct share **s = (struct share **)map_slot(shares, rows[i].tenant);
+
+		if (!*s)
+			*s = mem_new(struct share);
+		mem_grow((*s)->v, (*s)->n, (*s)->cap);
+		(*s)->v[(*s)->n++] = &rows[i];
+		queue += rows[i].at.place > 0;
+	}
+	map_for_each (it, l->tenants->map)
+		write_if_due(l, it.value, map_get(shares, it.key), queue);
 }
 
 static void on_timer(void *arg)
@@ -203,8 +237,7 @@ static void on_timer(void *arg)
 			map_del(l->notes, it.key);
 	/* Nothing is published before the first plan: an empty list would be wrong. */
 	if (l->c->leading && waiting_number(l->waiting))
-		map_for_each (it, l->tenants->map)
-			write_if_due(l, it.value);
+		write_all(l);
 	loop_timer_start(&l->timer, TENANT_LIST_MS);
 }
 

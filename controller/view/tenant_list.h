@@ -20,9 +20,6 @@
  * TENANT_LIST_AGAIN_MS. On the loop thread.
  * Tests: tests/unit/controller/view/test_tenant_list.c
  */
-#define TENANT_LIST_NS "drover-system"
-#define TENANT_LIST_NAME "drover-queue"
-#define TENANT_LIST_KEY "queue.json"
 #define TENANT_LIST_MS 15000
 #define TENANT_LIST_KEEP_MS 300000
 #define TENANT_LIST_AGAIN_MS 600000

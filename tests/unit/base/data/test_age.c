@@ -31,10 +31,25 @@ static void ages_are_as_kubectl_writes_them(void **state)
 	assert_string_equal(json_string_value(unknown), "<unknown>");
 }
 
+static void a_span_says_whether_it_is_past(void **state)
+{
+	const int64_t now = INT64_C(1800000000000);
+	OWN(arena) a = arena_new();
+	char time[STR_TIME_SIZE];
+
+	(void)state;
+	assert_string_equal(age_span(str_time(time, now - 123000), now, a), "2m3s ago");
+	assert_string_equal(age_span(str_time(time, now), now, a), "0s ago");
+	assert_string_equal(age_span(str_time(time, now + 5000), now, a), "in 5s");
+	assert_string_equal(age_span(NULL, now, a), "");
+	assert_string_equal(age_span("soon", now, a), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ages_are_as_kubectl_writes_them),
+		cmocka_unit_test(a_span_says_whether_it_is_past),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "api/annotations.h"
 #include "controller/view/tenant_list.h"
 
 #define KEY "configmaps/drover-system/drover-queue"
