@@ -358,7 +358,7 @@ static void check(struct audit *a, struct item *it)
 		r->result = AUDIT_BAD;
 }
 
-/* --- the chain -------------------------------------------------------------------------------- */
+/* --- the chain of WipeRecords of each machine ------------------------------------------------- */
 
 static int order(const void *x, const void *y)
 {

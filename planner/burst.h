@@ -294,7 +294,8 @@ struct burst_why {
 	/* is: the present value of the number that the code is about. limit: the bound of that
 	 * number. */
 	int64_t is, limit;
-	/* Cost to commit if this offer were launched, in millionths; -1: not known. */
+	/* Amount that a launch of this offer would commit against budgets, in millionths of the
+	 * currency unit; -1: not known. */
 	int64_t cost;
 };
 

@@ -50,8 +50,8 @@ struct inclusions {
 	size_t nbins, cap;
 };
 
-/* Returns the inclusion of topology spread *it of *pod, created if missing. key: number of the
- * spread's topology key; must not be that of the hostname. */
+/* Returns the inclusion (the bins that count) of topology spread *it of *pod, created if missing.
+ * key: number of the spread's topology key, which must not be kubernetes.io/hostname. */
 struct inclusion *inclusion_of(struct planning *p, struct inclusions *of,
 			       const struct world_topology *it, const struct world_pod *pod,
 			       int key);

@@ -196,8 +196,8 @@ struct world_stock {
 	/* Serial of the plan in which a gang without a known time may get the machine (holds.c).
 	 * Then expected times of other pods that depend on the machine are unknown. */
 	uint64_t unsure;
-	/* held: serial of the plan that reserved the free machine for gang held_for (holds.c);
-	 * `used` has the same serial. */
+	/* held: serial of the plan that reserved the machine, free at that time, for gang held_for
+	 * (holds.c). That plan also sets `used` to its serial. */
 	uint64_t held;
 	const struct world_gang *held_for;
 	/* Serial of the plan that assigned the machine, free or being given back, to a waiting pod

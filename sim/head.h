@@ -100,7 +100,8 @@ const char *sim_head_state(const struct sim_head_node *n);
 /* Returns the node with this name; NULL: no such node. */
 struct sim_head_node *sim_head_node(struct sim_head *h, const char *name);
 
-/* closed true: closes the node, as an operator does; false: opens it. */
+/* Sets (closed true) or clears (false) the node's BCM state CLOSED, with which an operator takes a
+ * node out of use. */
 void sim_head_close(struct sim_head_node *n, bool closed);
 
 /* Call it when the machine's power has changed to `on`. */

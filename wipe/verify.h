@@ -66,10 +66,10 @@ int verify_plant(const struct verify *v, struct err *e);
 int verify_find(const struct verify *v, int64_t *unreadable);
 
 /* Fills prints with fingerprints for VERIFY_CHANGED: 16 bytes for each of the EVIDENCE_EDGE_READS
- * blocks of both edges, then for each of n sample blocks. The fingerprint of a constant block is
- * zeros, so that any change of the block counts. The fingerprint of an unreadable block is ones:
- * after the erase such a block counts as unreadable unless it is constant, because it may still
- * hold its old contents. */
+ * blocks of both edges, then for each of n sample blocks. Two fingerprints are special:
+ * all bits 0: all bytes of the block were equal; any other contents count as a change.
+ * all bits 1: the block was unreadable. After the erase it counts as unreadable, because it may
+ * hold its old contents, unless all its bytes are equal. */
 void verify_fingerprint(const struct verify *v, int64_t n, uint8_t (*prints)[16]);
 /* Reads both edges and n samples, and counts the results in *out. prints: for VERIFY_CHANGED the
  * nprints fingerprints from verify_fingerprint(), of at least n samples; otherwise NULL and 0. A

@@ -240,8 +240,8 @@ static bool ensure_back_noted(struct life *l)
 	return false;
 }
 
-/* True if `parts` of the UNBEGUN_PARTS parts of spec.bcm.noProgress have passed since the wall time
- * `since`. */
+/* True if the fraction parts / UNBEGUN_PARTS of the time limit spec.bcm.noProgress has passed since
+ * the wall time `since`. */
 static bool are_over(const struct life *l, int64_t since, int parts)
 {
 	const struct provider_object_bcm *b = life_provider(l)->spec.bcm;

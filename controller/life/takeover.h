@@ -13,7 +13,8 @@
 /* Records which act the Machine m in the cache shows as begun, and when this process saw that. Call
  * at each change of the Machine, also while another replica leads. */
 void life_follow_saw(struct life *l, const struct machine *m);
-/* Makes the next act at the BMC wait for two reads again. Call while another replica leads. */
+/* Forgets what this process has read of the machine's power at the BMC: the next act there waits
+ * for two new reads. Call while another replica leads. */
 void life_follow_forget(struct life *l);
 /* True if the previous leader can no longer act at the BMC. False while the two reads are missing,
  * or the time limit of the previous leader's last request has not passed. */

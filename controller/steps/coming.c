@@ -152,9 +152,9 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 	return 0;
 }
 
-/* Revokes the machine's WipeRecord: the wipe that it proves no longer counts. Clears `clean`, and
- * begins a new wipe attempt in the same tenancy. That attempt ends as failed, with a record signed
- * by drover alone. The earlier record stays. */
+/* Revokes the machine's WipeRecord: the wipe that it proves no longer counts. The record itself
+ * stays. Clears status.clean and begins a new wipe attempt of the same tenancy. That attempt gets
+ * no evidence from an agent: its record, signed by drover alone, documents the revocation. */
 static enum life_decision revoke_record(struct life *l, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;

@@ -187,8 +187,8 @@ static bool runs_on_machine(const struct tenant *t, const struct tenant_pod *p)
 	       CTX_GET(t->c, OBJECT_NODE_CLAIM, node_claim, p->world.node);
 }
 
-/* Counts how long a pod waited until it was placed, and the tenant's first running pod. Never
- * compares a time of the tenant's clock with one of drover's. */
+/* Adds to the metrics how long a pod waited until it was placed, and how long the tenant waited for
+ * its first running pod. Never compares a time of the tenant's clock with one of drover's. */
 static void count_waits(struct tenant *t, const struct tenant_pod *was, const struct tenant_pod *is)
 {
 	const struct virtual_cluster *vc;

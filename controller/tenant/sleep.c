@@ -223,8 +223,8 @@ bool tenant_sleep_now(const struct tenant *t)
 	return current(t->asleep) && t->asleep->view.is == TENANT_SLEEP_YES && tenant_is_silent(t);
 }
 
-/* True if the sleep that was observed is the one recorded in the status: same object, same
- * generation. */
+/* True if the sleep that was observed is the one recorded in the status. view.object names the
+ * object and its generation. */
 static bool same_sleep(const struct tenant_sleep *s, const struct virtual_cluster *vc)
 {
 	return vc->status.asleep_since && str_eq(vc->status.asleep_object, s->view.object);

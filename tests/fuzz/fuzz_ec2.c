@@ -6,8 +6,8 @@
 #include "providers/ec2/instances.h"
 #include "providers/ec2/query.h"
 
-/* Parses the input as EC2's answers: as XML, as an error, and as sets of instances. Asserts that a
- * form which has the input as values contains no more parameters than were added. */
+/* Parses the input as EC2's answers: as XML, as an error, and as sets of instances. Asserts that
+ * the input as the value of a query parameter cannot add further parameters. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void walk(const struct ec2_reply *r, struct arena *a)

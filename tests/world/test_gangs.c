@@ -171,7 +171,8 @@ static void a_gang_whose_size_is_not_known_brings_no_machine(void **state)
 	(void)state;
 	begin(&w, 824, 2);
 	add_pod(&w, "train", 0, NULL);
-	world_pod(&w, &w.tenants[0], "plain"); /* pods outside the gang do not wait for its size */
+	/* A pod outside the gang does not wait until the gang's size is known. */
+	world_pod(&w, &w.tenants[0], "plain");
 	world_wait_running(&w, &w.tenants[0], "plain", 1800);
 	assert_int_equal(claims(&w).n, 1);
 	assert_true(is_told(&w, "train-0", "does not serve podgroups.scheduling.x-k8s.io"));

@@ -273,7 +273,9 @@ static void a_caller_after_the_agents_last_order_counts_too(void **state)
 		world_wait_state(b, "verifying", 300);
 		block = mem_strndup(b->block, PROTO_BOOT_BLOCK);
 		world_wait(&w, is_dismissed, b, 120, "its agent is dismissed");
-		if (kill) { /* the next leader reads the dismissal in the journal */
+		/* With kill, the next leader learns from the journal that the agent was
+		 * dismissed. */
+		if (kill) {
 			b->port_stuck = true;
 			str_copy(b->segment, sizeof(b->segment), "quarantine");
 			world_kill(&w.replicas[0]);

@@ -80,7 +80,7 @@ static int teardown(void **state)
 	atomic_store(&flaky.deaf, false);
 	batch_abandon(batch);
 	batch_unref(batch);
-	run_for(300); /* Lets the threads of drives that were given up end. */
+	run_for(300); /* The threads of abandoned drives end in this time. */
 	loop_group_free(group);
 	loop_free(loop);
 	machine_done(&machine);

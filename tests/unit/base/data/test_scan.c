@@ -454,7 +454,8 @@ static void a_list_is_given_out_item_by_item(void **state)
 	/* Only the member `items` of the outermost object is a list of items. */
 	assert_given(list, false, "{\"x\":{\"items\":[1]},\"items\":[{\"items\":[{\"i\":1}]}]}",
 		     "[{\"items\":[{\"i\":1}]},{}]");
-	/* Each item has its own set of names. */
+	/* A member name may occur once in each item: items do not count as duplicates of one
+	 * another. */
 	assert_given(list, false, "{\"items\":[{\"b\":1},{\"b\":1}],\"b\":1}",
 		     "[{\"b\":1},{\"b\":1},{}]");
 }
