@@ -159,7 +159,7 @@ def a_value_that_is_missing(site):
         "registry.example/drover:0.1", f"{site.registry.name}/drover:0.2")
     site.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=overlay)
     site.until("drover says what is missing", lambda: any(
-        "agent-name: has no value yet" in text for text in site.kubelet.said.values()))
+        "agent-name: has no value" in text for text in site.kubelet.said.values()))
 
 
 def other_forms(site):

@@ -26,7 +26,7 @@ of_process() { sed -n "s/^$1:[[:space:]]*//p" "/proc/$(systemctl show -P MainPID
 
 [ "$(systemctl is-enabled drover || true)" = disabled ] || wrong "enabled before it has its settings"
 systemctl start drover
-until_said "/etc/drover/drover.yaml: agent-name: has no value yet"
+until_said "/etc/drover/drover.yaml: agent-name: has no value"
 sed -i "s/^agent-name:.*/agent-name: $1/" /etc/drover/drover.yaml
 systemctl start drover
 until_said "/etc/drover/kubeconfig is missing"
