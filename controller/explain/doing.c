@@ -20,7 +20,7 @@
 
 static const char *const doing[MACHINE_STATES] = {
 	[MACHINE_KNOWN] =
-		"found; starts serving its claim if it is adopted, otherwise it is wiped first",
+		"recorded; after its approval drover wipes it, or adopts it with its claim",
 	[MACHINE_FREE] = "clean and ready for the next claim",
 	[MACHINE_CLAIMED] =
 		"assigned to a claim; drover proves that it is off and clean before booting it",
@@ -56,8 +56,8 @@ static const char *leaving_ends(const struct machine *m, struct arena *a)
 
 	return arena_printf(
 		a,
-		"the tenant's API server until %s; after that the machine moves on and the "
-		"cleanup stays pending",
+		"the tenant's API server until %s; after that the machine goes on, and drover "
+		"cleans up in the tenant's cluster later",
 		str_time(t, m->status.state_since + MACHINE_TENANT_PATIENCE_MS));
 }
 
@@ -106,8 +106,9 @@ void explain_serving(json_t *answer, const struct node_claim *n, const struct no
 	opens = budget_opens(p, now);
 	put(answer, "budget",
 	    arena_printf(a,
-			 "no empty Node of pool %s is released%s%s: spec.disruption.budgets allow "
-			 "none; change the budgets, or empty a Node with drover drain",
+			 "drover releases no empty Node of pool %s%s%s, because "
+			 "spec.disruption.budgets of the pool allow 0; change the budgets, or "
+			 "release the Node with drover drain",
 			 p->meta.name, opens ? " before " : " in the next 8 days",
 			 opens ? str_time(t, opens) : ""));
 }

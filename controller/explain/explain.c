@@ -29,14 +29,15 @@ static const struct {
 	{REASON_NotApproved, "approval"},
 	{REASON_BmcNotTrusted, "approval"},
 	{REASON_EvictionBlocked, "its pods to leave"},
-	{REASON_CheckpointPending, "its pods to leave"},
+	{REASON_CheckpointPending, "its work to be saved (checkpoint)"},
 	{REASON_TenantUnreachable, "the tenant's API server"},
 };
 
 /* Returns what the operation waits for, as text for the operator; NULL: nothing. */
 static const char *waits_for(const struct machine_operation *op)
 {
-	static const char *const of_kind[] = {"the device", "drover's own rate limit", "a budget",
+	static const char *const of_kind[] = {"hardware or another system",
+					      "drover's own rate limit", "a PodDisruptionBudget",
 					      "an operator"};
 	enum reason reason = reason_find(op->last_error.reason);
 
@@ -110,14 +111,14 @@ static void quarantine(json_t *o, const struct machine *m)
 		return;
 	answer_error(o, "quarantine", str_or(q->reason, "Unknown"), q->message, q->since);
 	json_object_del(o, "nextTry");
-	answer_put(o, "waitingFor", due ? "the device" : "an operator");
+	answer_put(o, "waitingFor", due ? "its next try" : "an operator");
 	answer_time(o, "nextTry", due);
 	answer_help_with(o, q->reason, m->meta.name);
 	if (!str_eq(q->reason, "QuarantinedByOperator") &&
 	    (due || !has_wipe_remedy(o, m->meta.name)))
 		answer_help(o,
 			    due ? "to try again now: drover retry %s"
-				: "if its data is not needed: drover approve %s --wipe",
+				: "if nothing on the machine is needed: drover approve %s --wipe",
 			    m->meta.name);
 }
 
@@ -179,8 +180,9 @@ static void help_operation(json_t *o, const struct machine *m)
 
 	if (reason_find(reason) == REASON_PowerNotConfirmed && str_eq(m->status.power.state, "On"))
 		answer_help(o,
-			    "pull its power or repair its BMC; drover sees by itself that it is "
-			    "off; to ask it at once: drover retry %s",
+			    "its BMC reports On: switch the machine off at its power button, or "
+			    "repair the BMC; drover asks the BMC again by itself, or at once with "
+			    "drover retry %s",
 			    m->meta.name);
 	else if (reason_find(reason) != REASON_EvictionBlocked || !str_starts(blocked, "pod "))
 		answer_help_with(o, reason, m->meta.name);
@@ -315,14 +317,15 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, const
 	if (m)
 		json_object_set_new(o, "machine", explain_machine(m, d, now));
 	else if (!failed)
-		answer_put(o, "waitingFor",
-			   "its machine to accept it; a claim not accepted within 30 s is deleted "
-			   "and planned again");
+		answer_put(
+			o, "waitingFor",
+			"its machine to accept it; after 30 s drover deletes the claim and plans "
+			"again, unless the claim is to be adopted (drover approve --adopt)");
 	if (failed)
 		answer_help(
 			o,
-			"nothing to do: drover creates a new claim; after three failed claims it "
-			"waits 10 min or longer first",
+			"no action needed, drover creates a new claim; after three failed claims "
+			"it waits at least 10 min first",
 			"");
 	return o;
 }

@@ -12,8 +12,8 @@
 	"check its console: the BMC must serve the agent's boot medium, and the agent must reach " \
 	"spec.agent.endpoint of its Provider"
 #define PORT                                                                                       \
-	"check its switch port in the network backend that spec.network of its Provider names; "   \
-	"to try again now: drover retry %s"
+	"check its switch port in the fabric that spec.network of its Provider names; to try "     \
+	"again now: drover retry %s"
 #define KUBELET                                                                                    \
 	"check its console: its operating system must start, and its kubelet must reach "          \
 	"spec.joinEndpoint of its tenant"
@@ -35,8 +35,8 @@ static const struct {
 	[MACHINE_STOPPING] = {60, "check its BMC; to try again now: drover retry %s"},
 	[MACHINE_ISOLATING] = {60, PORT},
 	[MACHINE_DIRTY] = {300, AGENT},
-	[MACHINE_INSPECTING] = {120,
-				"check its console: the agent has not finished listing the drives"},
+	[MACHINE_INSPECTING] =
+		{120, "check its console: the agent has listed its drives for more than 2 min"},
 };
 
 void explain_slow(json_t *answer, const struct machine *m, int64_t now)

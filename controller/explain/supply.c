@@ -121,8 +121,11 @@ static json_t *explain_drain(const struct drain *d, int64_t now)
 				   ? "machines that have not left stay in service"
 				   : "the remaining pods are deleted");
 	} else if (blocked) {
-		answer_put(o, "waitingFor", "its pods to leave, without a deadline");
-		answer_help(o, "find out what refuses the eviction in the tenant's cluster", "");
+		answer_put(o, "waitingFor",
+			   "the pods of its machines to leave; it has no deadline");
+		answer_help(
+			o, "find out in the tenant's cluster what refuses the eviction of the pods",
+			"");
 		answer_help(
 			o,
 			"to set a deadline (TIME: RFC 3339): kubectl patch drain %s --type merge "

@@ -21,11 +21,11 @@ static const char *const tenant_remedies[][2] = {
 	{"NotPermitted", "apply deploy/tenant-rbac.yaml in the tenant's cluster"},
 	{"Unreachable", "check that drover can reach spec.server of the tenant"},
 	{"Asleep", WAKE_HELPS},
-	{"NodesLost",
-	 "check whether the missing Nodes were really deleted; if they were: drover resume "
-	 "tenant/NAME"},
+	{"NodesLost", "check whether the missing Nodes are really gone; if they are: drover resume "
+		      "tenant/NAME"},
 	{"ClusterChanged",
-	 "if the other cluster is intended, delete the VirtualCluster and create a new one"},
+	 "correct the kubeconfig in the Secret; if the other cluster is intended, delete the "
+	 "VirtualCluster and create a new one"},
 	{"NoPrivateNodes",
 	 "enable private nodes in the virtual cluster, or create the VirtualCluster with "
 	 "spec.nodes: Host"},

@@ -113,7 +113,7 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 		      "  state         stopping, for 2m5s\n"
 		      "  meaning       being switched off; waiting for proof that it is off\n"
 		      "  step          power-off, attempt 3\n"
-		      "  waits for     the device\n"
+		      "  waits for     hardware or another system\n"
 		      "  next try      in 20s\n"
 		      "  deadline      in 1m30s, then isolating\n"
 		      "  last error    BmcUnreachable: connection refused, 5s ago\n"
@@ -140,7 +140,7 @@ static void what_stays_on_is_not_confirmed_off(void **state)
 		OWN_JSON answer = explain_machine(m, NULL, NOW);
 
 		assert_int_equal(helps(answer, "drover confirm-off gpu-1"), !on);
-		assert_int_equal(helps(answer, "pull its power or repair its BMC"), on);
+		assert_int_equal(helps(answer, "its BMC reports On: switch the machine off"), on);
 		assert_string_equal(answer_command(answer, a), "drover retry gpu-1");
 	}
 }
@@ -193,10 +193,11 @@ static void a_wait_names_what_is_waited_for(void **state)
 	static const struct {
 		const char *kind, *reason, *waits;
 	} cases[] = {
-		{"Device", "BmcUnreachable", "the device"},
+		{"Device", "BmcUnreachable", "hardware or another system"},
+		{"Device", "CheckpointPending", "its work to be saved (checkpoint)"},
 		{"Rate", "PowerOnPaced", "drover's own rate limit"},
 		{"Device", "EvictionBlocked", "its pods to leave"},
-		{"Budget", "EvictionBlocked", "a budget"},
+		{"Budget", "EvictionBlocked", "a PodDisruptionBudget"},
 		{"Device", "TenantUnreachable", "the tenant's API server"},
 		{"Approval", "NotApproved", "approval"},
 		{"Approval", "BmcAuthFailed", "a corrected Secret"},
@@ -308,7 +309,7 @@ static void a_machine_that_leaves_says_until_when_its_tenant_is_waited_for(void 
 
 	(void)state;
 	assert_non_null(strstr(json_str_at(answer, "waitingFor"), at(90000)));
-	assert_non_null(strstr(json_str_at(answer, "waitingFor"), "pending"));
+	assert_non_null(strstr(json_str_at(answer, "waitingFor"), "cleans up"));
 	assert_string_equal(json_str_at(held_up, "waitingFor"), "the tenant's API server");
 }
 
@@ -338,11 +339,12 @@ static void a_budget_of_none_says_until_when_it_keeps_empty_nodes(void **state)
 	assert_string_equal(kept_by("1", NULL, NULL, 0, a), "");
 	assert_string_equal(kept_by("0", "Underutilized", NULL, 0, a), "");
 	text = kept_by("0", NULL, NULL, 0, a);
-	assert_non_null(strstr(text, "no empty Node of pool gpus is released in the next 8 days"));
+	assert_non_null(
+		strstr(text, "drover releases no empty Node of pool gpus in the next 8 days"));
 	assert_non_null(strstr(text, "spec.disruption.budgets"));
 	/* NOW is 14:13:20 UTC, within the schedule's eight hours. */
 	text = kept_by("0", "Empty", "0 9 * * *", 8, a);
-	assert_non_null(strstr(text, "released before 2026-09-21T17:00:00Z"));
+	assert_non_null(strstr(text, "of pool gpus before 2026-09-21T17:00:00Z"));
 	assert_string_equal(kept_by("0", NULL, "0 9 * * *", 4, a), "");
 }
 
@@ -361,7 +363,7 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 	assert_true(helps(person, "it was not wiped; then drover approve gpu-1 --wipe"));
 	/* The remedy is listed once. */
 	assert_int_equal(json_array_size(json_object_get(person, "helps")), 1);
-	assert_string_equal(json_str_at(itself, "waitingFor"), "the device");
+	assert_string_equal(json_str_at(itself, "waitingFor"), "its next try");
 	/* The quarantine began a minute ago; the second attempt follows 20 min after its
 	 * beginning. */
 	assert_string_equal(json_str_at(itself, "nextTry"), at(19 * 60000));
@@ -470,7 +472,7 @@ static void a_drain_says_what_ends_its_wait(void **state)
 		assert_non_null(strstr(text, cases[i].row));
 		assert_non_null(strstr(text, "pods left     3, blocked by pdb x/web\n"));
 		assert_true(helps(answer, cases[i].helps));
-		assert_true(helps(answer, "check its PodDisruptionBudget"));
+		assert_true(helps(answer, "check the pod's PodDisruptionBudget"));
 		assert_int_equal(json_array_size(json_object_get(answer, "helps")), 2);
 		free(text);
 	}
@@ -533,13 +535,13 @@ static void what_keeps_a_pod_decides_what_helps(void **state)
 		const char *reason, *blocked, *helps, *not ;
 	} cases[] = {
 		{"EvictionBlocked", "pdb x/web",
-		 "check its PodDisruptionBudget in the tenant's cluster", "finalizers"},
+		 "check the pod's PodDisruptionBudget in the tenant's cluster", "finalizers"},
 		{"EvictionBlocked", "pod x/y: stuck terminating",
 		 "check its finalizers and the kubelet of its Node", "PodDisruptionBudget"},
 		{"EvictionBlocked", "pod x/y: admission webhook says no",
 		 "find out what refuses the eviction in the tenant's cluster",
 		 "PodDisruptionBudget"},
-		{"CheckpointPending", "checkpoint x/y", "the wait ends at its timeout",
+		{"CheckpointPending", "checkpoint x/y", "the wait ends at the checkpoint's timeout",
 		 "this drain has no deadline"},
 	};
 	OWN(arena) a = arena_new();

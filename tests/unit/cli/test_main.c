@@ -152,7 +152,7 @@ static void a_reason_is_explained_without_a_cluster(void **state)
 	assert_int_equal(DROVER("explain", "KubeconfigAbsent"), 0);
 	verb_assert_said("create the Secret");
 	assert_int_equal(DROVER("explain"), 0);
-	verb_assert_said("\nEraseUnverified          the wipe was not proved\n");
+	verb_assert_said("\nEraseUnverified          the record of the last wipe is missing, ");
 	assert_int_equal(DROVER("explain", "-o", "json", "NotApproved"), 0);
 	verb_assert_said(
 		"\"means\": \"spec.identity is not set, so drover does not manage the machine\"");

@@ -257,7 +257,7 @@ static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
 	attaches(d, -70000, 530000);
 	assert_int_equal(cli_do_stuck(&c), 0);
 	assert_said("Slower than usual, nothing has failed yet (1)\n"
-		    "  machine/m-1  attaching for 70s, waits for the device\n"
+		    "  machine/m-1  attaching for 70s, waits for hardware or another system\n"
 		    "      what helps: check its switch port");
 	assert_said("to try again now: drover retry m-1");
 	assert_said("      then run:   drover retry m-1\n");

@@ -12,7 +12,7 @@ static void a_command_ends_where_its_words_end(void **state)
 	static const struct {
 		const char *help, *command;
 	} rows[] = {
-		{"drover approve gpu-3 --wipe (if it holds nothing of value)",
+		{"drover approve gpu-3 --wipe (if nothing on the machine is needed)",
 		 "drover approve gpu-3 --wipe"},
 		{"put the drive back, then drover approve gpu-3 --wipe; or drover approve gpu-3 "
 		 "--drives",
