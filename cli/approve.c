@@ -79,8 +79,8 @@ static void show_dark(struct cli_client *c, const json_t *controllers)
 	json_array_foreach (controllers, i, o)
 		if (json_int_at(o, "dark") > 0)
 			fprintf(c->json ? stderr : c->out,
-				"! %lld of storage controller %s without a driver: drives behind "
-				"it are neither seen nor wiped\n",
+				"! %lld storage controllers of type %s (PCI ID) have no driver: "
+				"drives behind them are neither seen nor wiped\n",
 				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
 }
 
@@ -169,8 +169,8 @@ static int check_claim(struct cli_client *c, const struct cli_approve *a)
 	if (!n && e.kind == ERR_NOT_FOUND)
 		return cli_failed(
 			c,
-			"there is no NodeClaim %s; nothing was changed. First create it with the "
-			"name of the tenant's Node and with spec.machineRef.name %s "
+			"there is no NodeClaim %s; nothing was changed. Create it first, named "
+			"like the tenant's Node and with spec.machineRef.name %s "
 			"(docs/operations.md, Taking over a running server)",
 			a->adopt, a->machine);
 	if (!n)
@@ -179,13 +179,13 @@ static int check_claim(struct cli_client *c, const struct cli_approve *a)
 		return cli_failed(
 			c,
 			"NodeClaim %s: spec.machineRef.name is %s, not %s; nothing was changed. "
-			"Give the claim that this machine serves",
+			"Give --adopt the NodeClaim of this machine",
 			a->adopt, str_or(of, "empty"), a->machine);
 	if (json_at(n, "metadata", "deletionTimestamp"))
 		return cli_failed(
 			c,
-			"NodeClaim %s is being deleted; nothing was changed. When it is gone, "
-			"create it again, then approve",
+			"NodeClaim %s is being deleted; nothing was changed. Wait until it is "
+			"gone, create it again, then repeat this command",
 			a->adopt);
 	return 0;
 }
@@ -231,7 +231,9 @@ static const char *login_of(struct cli_client *c, const json_t *m, struct arena 
 	name = own ? own : json_str_at(p, "spec", "credentialsSecretRef", "name");
 	if (!own && p && !name)
 		(void)!err_set(e, ERR_INVALID, 0,
-			       "neither the machine nor provider %s has a credentialsSecretRef",
+			       "no Secret with the BMC's password is named: set "
+			       "spec.bmc.credentialsSecretRef of the machine, or "
+			       "spec.credentialsSecretRef of provider %s",
 			       provider);
 	return name ? arena_strdup(a, name) : NULL;
 }
@@ -266,7 +268,8 @@ static int approve_bmc(struct cli_client *c, const struct cli_approve *a, const 
 	json_t *given;
 
 	if (!address)
-		return cli_failed(c, "machine %s has no spec.bmc", a->machine);
+		return cli_failed(c, "machine %s has no BMC to approve: set its spec.bmc first",
+				  a->machine);
 	login = login_of(c, m, mem, &e);
 	if (!login)
 		return cli_failed(c, "machine %s: %s", a->machine, e.text);
@@ -296,7 +299,7 @@ static int no_identity(struct cli_client *c, const char *machine, const json_t *
 		return cli_failed(
 			c,
 			"machine %s: its BMC reports neither a unique system UUID nor a serial "
-			"number",
+			"number; set one of them in the machine's firmware",
 			machine);
 	if (json_str_at(why, "reason"))
 		return cli_failed(c, "machine %s: its BMC has not been read yet: %s: %s", machine,
@@ -357,7 +360,7 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 									  : json_at(m, "status"),
 					   "identity", "systemUUID"),
 			       "(none)"),
-			a->drives ? ", drives as inspected" : "",
+			a->drives ? ", spec.drives set as inspected" : "",
 			a->wipe || again ? ", wipe approved" : "",
 			a->adopt ? arena_printf(mem, ", serves claim %s", a->adopt) : "",
 			begins && !a->wipe && !a->adopt

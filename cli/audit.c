@@ -284,12 +284,14 @@ static int check_object(const struct item *it, struct arena *a, struct err *e)
 	if (!str_eq(json_str_at(o, "kind"), "WipeRecord"))
 		return err_set(e, ERR_DENIED, 0, "kind: want WipeRecord");
 	if (!str_eq(name, want))
-		return err_set(e, ERR_DENIED, 0, "metadata.name: not what was signed: %s", want);
+		return err_set(e, ERR_DENIED, 0, "metadata.name: not what was signed, which is %s",
+			       want);
 	if (json_at(o, "metadata", "labels", "drover.dev/machine") &&
 	    !str_eq(label, it->ev.machine.name))
-		return err_set(e, ERR_DENIED, 0,
-			       "metadata.labels[drover.dev/machine]: not what was signed: %s",
-			       it->ev.machine.name);
+		return err_set(
+			e, ERR_DENIED, 0,
+			"metadata.labels[drover.dev/machine]: not what was signed, which is %s",
+			it->ev.machine.name);
 	return evidence_compare_shown(json_at(o, "spec"), &it->ev, e);
 }
 
@@ -300,7 +302,7 @@ static int open_item(struct audit *a, struct item *it, struct err *e)
 	if (!it->envelope)
 		return err_set(e, ERR_INVALID, 0,
 			       it->object ? "spec.envelope: absent; is this a WipeRecord?"
-					  : "neither a WipeRecord nor an envelope");
+					  : "neither a WipeRecord nor the signed envelope of one");
 	lone = evidence_is_unfinished(it->envelope);
 	if ((lone ? evidence_open_unfinished(it->envelope, a->keys, a->nkeys, a->arena, &it->ev, e)
 		  : evidence_open_countersigned(it->envelope, a->keys, a->nkeys, a->arena, &it->ev,
@@ -400,7 +402,8 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 	if (before && before->row.tenancy == it->row.tenancy &&
 	    before->row.attempt == it->row.attempt) {
 		(void)!err_set(e, ERR_DENIED, 0,
-			       "two different records have this tenancy and attempt");
+			       "another record of this machine, tenancy and attempt differs "
+			       "from this one");
 		broken(it);
 	} else if (!name) {
 		it->row.chain = AUDIT_FIRST;

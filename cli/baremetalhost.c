@@ -88,8 +88,8 @@ static const char *secret_of(struct baremetalhost_import *m, const char *ns, con
 
 	if (str_empty(secret) || !str_is_dns_subdomain(secret) || !str_is_dns_label(ns)) {
 		note(notes, arena_printf(m->a,
-					 "  credentials: names no Secret that can be used; drover "
-					 "uses that of Provider %s",
+					 "  credentials: spec.bmc.credentialsName names no usable "
+					 "Secret; drover uses the Secret of Provider %s",
 					 m->provider));
 		return NULL;
 	}
@@ -147,7 +147,7 @@ static void note_ignored(const struct baremetalhost_import *m, const json_t *hos
 	if (json_true_at(host, "spec", "bmc", "disableCertificateVerification"))
 		note(notes, "  disableCertificateVerification is ignored: drover always verifies");
 	if (!json_str_at(host, "spec", "bootMACAddress"))
-		note(notes, "  bootMACAddress: not known to Metal3; fill it in");
+		note(notes, "  bootMACAddress: Metal3 does not know it; fill it in");
 }
 
 /* Returns the name of the Machine: that of the host, or with its namespace if the name is taken. */

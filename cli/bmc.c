@@ -323,9 +323,8 @@ static const struct argp argp = {
 	       "pw\n  drover bmc probe gpu-r1-07 -o json\n"
 	       "The probe reads what drover reads, from this computer, and changes nothing: it "
 	       "opens one session and closes it. Without --ca-file or --fingerprint it trusts "
-	       "and prints the certificate of the first answer, which comes before the "
-	       "password is sent. Exit status 1: something is wrong, or the BMC "
-	       "could not be read.",
+	       "the certificate that the BMC shows first, before the password is sent, and "
+	       "prints it. Exit status 1: something is wrong, or the BMC could not be read.",
 };
 
 int cli_bmc(int argc, char **argv)

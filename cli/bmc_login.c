@@ -82,7 +82,9 @@ int cli_bmc_login(struct cli_client *c, const char *ns, struct cli_bmc *b, struc
 						     : b->p->spec.credentials_secret_ref;
 	if (!ref)
 		return err_set(e, ERR_INVALID, 0,
-			       "neither the machine nor provider %s has a credentialsSecretRef",
+			       "no Secret with the BMC's password is named: set "
+			       "spec.bmc.credentialsSecretRef of the machine, or "
+			       "spec.credentialsSecretRef of provider %s",
 			       b->p->meta.name);
 	b->login = ref->name;
 	if (read_ca(c, ns, b, e) < 0 || check_trust(b, e) < 0)

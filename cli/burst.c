@@ -67,7 +67,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (v->asked == RESET && (!v->policy || str_empty(v->reason)))
-			argp_error(st, "reset needs a policy and --reason TEXT");
+			argp_error(st, "reset needs the name of a BurstPolicy and --reason TEXT");
 		if (v->asked != RESET && (!v->asked || !v->n))
 			argp_error(st,
 				   "give a command: plan -f FILE, or reset POLICY --reason TEXT");
@@ -200,7 +200,7 @@ static void print_table(const struct burst *b, struct arena *a)
 
 	for (size_t i = 0; i < b->n; i++)
 		print_decision(b, &b->v[i], a);
-	(void)printf("%zu of %zu work items would be launched.\n", b->chosen, b->n);
+	(void)printf("%zu of %zu pods and gangs would get cloud instances.\n", b->chosen, b->n);
 	for (size_t i = 0; i < b->naccounts; i++) {
 		const struct burst_account *x = &b->accounts[i];
 

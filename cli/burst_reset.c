@@ -50,7 +50,9 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 
 	if (!o && e.kind == ERR_NOT_FOUND)
 		return cli_failed(
-			c, "there is no BurstLedger %s: no launch of this policy has ended yet",
+			c,
+			"there is no BurstLedger %s: no launch of this policy has ended yet; "
+			"check the name with `drover get burstpolicies`",
 			policy);
 	if (!o)
 		return cli_report_unreadable(c, OBJECT_BURST_LEDGER, policy, &e);

@@ -70,7 +70,7 @@ static bool check_server(struct check *k)
 	dot = version ? strchr(version, '.') : NULL;
 	if (!dot || !str_starts(version, "v1."))
 		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL,
-			     "it reports no known version: %s", str_or(version, "none"));
+			     "it reports an unknown version: %s", str_or(version, "none"));
 	else if (atoi(dot + 1) < MINOR_LEAST)
 		findings_add(k->f, FINDING_WRONG, "API server",
 			     "upgrade to Kubernetes 1.30 or later; older versions lack "

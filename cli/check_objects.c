@@ -181,7 +181,8 @@ static void check_machine(struct look *l, const char *of, const json_t *o)
 			     "refers to instance type %s, which its Provider does not have", type);
 	if (!json_object_get(spec, "identity") && !json_object_get(spec, "elastic"))
 		findings_add(l->k->f, FINDING_WRONG, of,
-			     "to accept the identity that its BMC reports: drover approve MACHINE",
+			     "to accept the identity that its BMC reports and wipe the machine: "
+			     "drover approve MACHINE",
 			     "has no spec.identity, so drover does not manage it");
 }
 
@@ -343,7 +344,7 @@ static void check_keys(struct check *k)
 
 	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]); i++)
 		check_secret(k, k->ns, made[i], made[i], "missing: no machine can boot the agent",
-			     "the leader creates it: read the logs of the controller");
+			     "drover's leader should have created it: read the controller's logs");
 	if (cli_list(k->c, OBJECT_WIPE_RECORD, on_record, &records, &e) < 0)
 		records = 0;
 	check_secret(
@@ -352,7 +353,7 @@ static void check_keys(struct check *k)
 			: "missing: no wipe record can be signed",
 		records ? "restore it from a backup: with a new key, existing wipe records could "
 			  "not be verified"
-			: "the leader creates it: read the logs of the controller");
+			: "drover's leader should have created it: read the controller's logs");
 }
 
 void check_objects(struct check *k)

@@ -391,7 +391,10 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 	if (!of)
 		of = json_str_at(n, "status", "machineRef", "name");
 	if (!of) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "NodeClaim %s has no machine yet", name);
+		(void)!err_set(e, ERR_NOT_FOUND, 0,
+			       "NodeClaim %s has no machine yet; `drover why claim/%s` shows "
+			       "what it waits for",
+			       name, name);
 		return NULL;
 	}
 	return cli_get(c, OBJECT_MACHINE, of, e);

@@ -412,9 +412,9 @@ int cli_completion(int argc, char **argv)
 		       "  drover completion bash > /etc/bash_completion.d/drover\n"
 		       "  echo 'source <(drover completion zsh)' >> ~/.zshrc\n"
 		       "  drover completion fish > ~/.config/fish/completions/drover.fish\n"
-		       "The scripts call `drover completion words`, which prints what may stand in "
-		       "place of the last WORD, one a line. If the cluster does not answer within "
-		       "a second, no names are offered."};
+		       "The scripts call `drover completion words`, which prints the possible "
+		       "completions of the last WORD, one a line. If the cluster does not answer "
+		       "within a second, no names are offered."};
 	struct line v = {0};
 
 	args_parse(&a, argc, argv, &v);

@@ -12,7 +12,9 @@
 
 static int too_much(const struct cost_row *r, struct err *e)
 {
-	return err_set(e, ERR_INVALID, 0, "%s %s: a sum is too large", r->tenant, r->charge.month);
+	return err_set(e, ERR_INVALID, 0,
+		       "tenant %s, month %s: the sum of the charges is too large", r->tenant,
+		       r->charge.month);
 }
 
 /* Formats seconds as hours with six decimals, rounded down, for JSON and CSV. Returns `out`. */

@@ -441,7 +441,7 @@ static const struct argp_option options[] = {
 	 "remaining pods, even against PodDisruptionBudgets, and go on",
 	 0},
 	{"not-before", NOT_BEFORE, "TIME", 0, "Begin at this time instead of now", 0},
-	{"split-gangs", SPLIT, NULL, 0, "Let the machines of one gang leave one by one", 0},
+	{"split-gangs", SPLIT, NULL, 0, "Let the machines of one gang of pods leave one by one", 0},
 	{"wait", 'w', NULL, 0, "Show progress until the Drain has ended", 0},
 	{"follow", FOLLOW, "DRAIN", 0, "Only show the progress of an existing Drain", 0},
 	CLI_OPTION_ROWS,

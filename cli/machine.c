@@ -66,8 +66,9 @@ int cli_do_release(struct cli_client *c, const char *name)
 	    str_eq(state_of(m), "draining"))
 		said = arena_printf(
 			a,
-			"the drain goes on; a user cordoned the Node, and it stays cordoned: once "
-			"the drain is cancelled, `kubectl uncordon %s` in the tenant's cluster",
+			"it is still being drained, and its Node stays cordoned. To put it back "
+			"into service, cancel the drain, then run `kubectl uncordon %s` in the "
+			"tenant's cluster",
 			str_or(json_str_at(m, "status", "claimRef", "name"), "NODE"));
 	return cli_write(
 		c, OBJECT_MACHINE, name_of(m), patch,
@@ -91,9 +92,9 @@ static const char *retry_does(const json_t *m, struct arena *a)
 		return "drover tries the refused login at its BMC once more now";
 	if (str_empty(step) || str_empty(json_str_at(op, "waitingFor")))
 		return "nothing waits for a retry; drover reads its BMC now";
-	return arena_printf(
-		a, "drover ends the pause after step %s (attempt %lld) and reads its BMC now", step,
-		(long long)json_int_at(op, "attempt"));
+	return arena_printf(a,
+			    "drover reads its BMC and tries step %s again now, after attempt %lld",
+			    step, (long long)json_int_at(op, "attempt"));
 }
 
 int cli_do_retry(struct cli_client *c, const char *name)
@@ -203,7 +204,7 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 		return cli_failed(
 			c,
 			"machine %s is not confirmed off: its BMC answers and reports On; switch "
-			"off its power, and drover sees that by itself",
+			"the machine off, and drover sees that by itself",
 			name_of(m));
 	fprintf(stderr,
 		"You confirm that you saw machine %s (serial number %s) without power, because "

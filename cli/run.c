@@ -211,19 +211,19 @@ static const struct argp_option options[] = {
 	 "priority goes before everybody else (tenant)",
 	 0},
 	{"aging-points", OPT_AGING_POINTS, "N", 0,
-	 "Points by which a waiting pod may rise each hour towards higher priorities that wait "
-	 "(10); 0: none",
+	 "Priority points that a pod may move up for each hour of waiting, to the priority of "
+	 "another waiting pod (10); 0: none",
 	 0},
-	{"aging-max", OPT_AGING_MOST, "N", 0, "Most points by which a waiting pod may rise (1000)",
-	 0},
+	{"aging-max", OPT_AGING_MOST, "N", 0,
+	 "Most priority points that a waiting pod may move up (1000)", 0},
 	{"gang-level", OPT_LEVEL, "KEY", 0,
-	 "Machine label by which drover keeps a gang of pods together; may be repeated, the "
+	 "Machine label by which drover places a gang of pods close together; may be repeated, the "
 	 "narrowest first (nvidia.com/gpu.clique, topology.drover.dev/rack, "
 	 "topology.drover.dev/leaf, topology.drover.dev/spine)",
 	 0},
 	{"gang-hold", OPT_GANG_HOLD, "DURATION", 0,
-	 "Longest first reservation of idle machines for a tenant's incomplete gangs (30m); later "
-	 "ones may last up to 4 times as long. 0s: none",
+	 "How long free machines are reserved, the first time, for a tenant's gangs of pods that "
+	 "are not complete yet (30m); later reservations last up to 4 times as long. 0s: none",
 	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},

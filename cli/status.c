@@ -29,8 +29,11 @@ static size_t print_problem(const struct cli_client *c, const char *problem, siz
 
 	if (!problem)
 		return 0;
-	str_format(line, sizeof(line),
-		   "the leader does not answer (%.400s): shown from objects alone", problem);
+	str_format(
+		line, sizeof(line),
+		"drover's leader does not answer (%.400s); shown from objects: at most 64 waiting "
+		"pods of a tenant",
+		problem);
 	str_printable(line);
 	(void)cli_failed(c, "%s", line);
 	return width ? (strlen(c->verb) + 2 + strlen(line)) / width + 1 : 0;
@@ -89,7 +92,9 @@ static const struct argp argp = {
 	       "with quota and use, what is stopped, and what needs attention.\v"
 	       "Machines and pods come from the leader (docs/view.md). If the leader does not "
 	       "answer, they come from objects, which list at most 64 waiting pods of a tenant; a "
-	       "line on standard error says so.\n\nOn a pipe all rows are printed.\n\n"
+	       "line on standard error says so.\n\nRacks: MOVING machines are being prepared, "
+	       "drained or wiped, OUT are quarantined, OTHER are not managed, gone or unreadable. "
+	       "On a pipe all rows are printed.\n\n"
 	       "Examples:\n  drover status\n  drover status | less\n"
 	       "  drover status -o json | jq .needs.Person\n"
 	       "  drover status --view https://10.1.0.5:8444 --view-ca ca.crt\n",

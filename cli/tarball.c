@@ -29,7 +29,8 @@ struct tarball *tarball_new(FILE *to, int64_t time)
 	t->out_size = ZSTD_CStreamOutSize();
 	t->out = mem_alloc(t->out_size);
 	if (!t->z)
-		(void)!err_set(&t->failed, ERR_CAPACITY, 0, "out of memory for the compressor");
+		(void)!err_set(&t->failed, ERR_CAPACITY, 0,
+			       "not enough memory to compress the archive");
 	else
 		(void)ZSTD_CCtx_setParameter(t->z, ZSTD_c_compressionLevel, LEVEL);
 	return t;

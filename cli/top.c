@@ -337,7 +337,7 @@ static void run_action(struct top *t)
 	if (!c.out) {
 		if (fd >= 0)
 			close(fd);
-		top_view_said(t->view, "not done: too many open files");
+		top_view_said(t->view, "not done: drover top has too many open files; restart it");
 	} else {
 		setvbuf(c.out, NULL, _IONBF, 0);
 		fflush(stderr);
@@ -452,7 +452,7 @@ static int on_terminal(struct cli_client *c)
 	int status = begin(&t);
 
 	if (!status && top_screen_open(stdin, c->out, &e) < 0) {
-		fprintf(stderr, "%s: %s; printed once\n", c->verb, e.text);
+		fprintf(stderr, "%s: %s, so the fleet is printed once\n", c->verb, e.text);
 		print_once(c, t.view);
 	} else if (!status) {
 		watch_on_screen(&t);

@@ -170,8 +170,8 @@ int cli_approve(int argc, char **argv)
 		 0},
 		{"yes", 'y', NULL, 0, "With --drives: do not ask for that confirmation", 0},
 		{"adopt", ADOPT, "CLAIM", 0,
-		 "Take over a running machine, without a wipe. CLAIM is the NodeClaim that it "
-		 "serves, with the name of its Node in the tenant's cluster",
+		 "Take over a running machine, without a wipe. CLAIM is its NodeClaim, which has "
+		 "the same name as its Node in the tenant's cluster",
 		 0},
 		{"bmc", BMC, NULL, 0,
 		 "Address, certificate and password Secret in spec.bmc are right: drover may send "

@@ -222,8 +222,8 @@ static int use_url(struct view_client *v, struct err *e)
 		rc = read_ca(v->w.ca_file, &file, e);
 	else if (!ca)
 		rc = err_set(e, ERR_NOT_FOUND, 0,
-			     "its CA is unknown: give --view-ca FILE (Secret " KEYS_AGENT_CA
-			     ", key ca.crt)");
+			     "the CA of --view is unknown: give --view-ca FILE with key ca.crt of "
+			     "Secret " KEYS_AGENT_CA);
 	if (!rc)
 		rc = set_peer(v, v->w.url, v->w.ca_file ? str_or(file.data, "") : ca, e);
 	buf_done(&file);

@@ -216,7 +216,8 @@ static const char *chain_text(const struct report *r, const struct audit_record 
 	if (str_eq(v->chain, "gap"))
 		return arena_printf(r->a,
 				    "INCOMPLETE: the record before, %s, is missing, although "
-				    "earlier ones are there",
+				    "earlier records are there; add it, or find out who "
+				    "removed it",
 				    before);
 	return arena_printf(r->a, "names the record before, %s, which was not given", before);
 }
@@ -243,8 +244,8 @@ static void record(const struct report *r, const struct audit_record *v)
 	pair(r, "Tenant before",
 	     str_or(named(r, ev->virtual_cluster.name, ev->virtual_cluster.uid), "none"));
 	pair(r, "Tenancy",
-	     arena_printf(r->a, "%lld, attempt %lld", (long long)ev->tenancy,
-			  (long long)ev->attempt));
+	     arena_printf(r->a, "%lld (counts the uses of this machine), attempt %lld to wipe it",
+			  (long long)ev->tenancy, (long long)ev->attempt));
 	if (ev->start_time)
 		pair(r, "Began", str_time(time, ev->start_time));
 	if (ev->end_time)

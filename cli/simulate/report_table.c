@@ -147,8 +147,8 @@ static void print_replay(const json_t *r, struct buf *out)
 		   (long long)json_int_at(r, "plans"), (long long)json_int_at(r, "boots"),
 		   (long long)json_int_at(r, "wipes"));
 	buf_printf(out,
-		   "GPUs in use: %.1f %% of %.0f; in Nodes: %.1f %%; upper bound of use: %.1f %% "
-		   "(%.1f %% of the bound is unused).\n",
+		   "GPUs in use: %.1f %% of %.0f; in tenants' Nodes: %.1f %%; upper bound "
+		   "of use: %.1f %% (%.1f %% of the bound is unused).\n",
 		   real_at(r, "usePercent", NULL), real_at(r, "gpus", NULL),
 		   real_at(r, "nodesPercent", NULL), real_at(r, "boundPercent", NULL),
 		   real_at(r, "gap", NULL) * 100);

@@ -412,8 +412,8 @@ static int put_tenant(struct build *b, struct doc *x)
 
 	w.version = w.on_host && host ? host : str_or(vc->status.version, given);
 	if (str_empty(w.version))
-		return complain(b, x, "metadata.name",
-				"want status.version, or the Scenario's kubernetesVersion, for",
+		return complain(b, x, "status.version",
+				"set it, or kubernetesVersion of the Scenario, for VirtualCluster",
 				vc->meta.name);
 	w.probed = w.proof != WORLD_PROOF_NONE && proof_is_probed(vc);
 	if (ready && ready->status != CONDITION_TRUE)
@@ -423,7 +423,7 @@ static int put_tenant(struct build *b, struct doc *x)
 			  : ready		      ? str_or(ready->reason, "Unknown")
 						      : NULL;
 	if (takes && takes->status == CONDITION_FALSE)
-		w.no_nodes = str_or(takes->message, "the tenant takes no Nodes");
+		w.no_nodes = str_or(takes->message, "Nodes cannot join the tenant's cluster");
 	(void)world_put_tenant(b->s->world, &w);
 	return 0;
 }
@@ -450,7 +450,8 @@ static int put_machine(struct build *b, struct doc *x)
 		return complain(b, x, "spec.providerRef", "there is no Provider",
 				m->spec.provider_ref.name);
 	if (++b->machines > SCENARIO_MACHINES)
-		return complain(b, x, "kind", "more than 100000 of", "Machine");
+		return complain(b, x, "kind", "the file has more than 100000 objects of kind",
+				"Machine");
 	if (!m->status.state) { /* a Machine without status counts as free and clean */
 		m->status.state = "free";
 		m->status.clean = true;

@@ -193,7 +193,7 @@ static int time_of(struct reader *r, const char *text, int64_t *ms)
 	r->first = *ms < r->first ? *ms : r->first;
 	r->last = *ms > r->last ? *ms : r->last;
 	if (r->last - r->first > TIME_MAX * 1000)
-		return wrong(r, TIME, "times within ten years", text);
+		return wrong(r, TIME, "a time at most ten years from all others", text);
 	return 0;
 }
 

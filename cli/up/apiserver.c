@@ -49,7 +49,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->data && !o->kubeconfig)
-			argp_error(st, "want --data or --kubeconfig-out, which say where the "
+			argp_error(st, "give --data or --kubeconfig-out: the place where the "
 				       "kubeconfig is written");
 		return 0;
 	default:

@@ -164,7 +164,8 @@ static int keep_ca(struct up_server *s, const char *folder, struct err *e)
 	if (cert) {
 		s->ca_pem = mem_strdup(secret_expose(cert));
 		s->ca_key = read_in(folder, "ca.key", e);
-		return s->ca_key ? 0 : err_wrap(e, "ca.crt exists, but not its key");
+		return s->ca_key ? 0
+				 : err_wrap(e, "ca.crt exists, but its key ca.key cannot be read");
 	}
 	if (e->kind != ERR_NOT_FOUND || make_ca(s, e) < 0 ||
 	    write_in(folder, "ca.key", secret_expose(s->ca_key), 0600, e) < 0)
@@ -176,9 +177,12 @@ static int keep_token(struct up_server *s, const char *folder, struct err *e)
 {
 	s->token = read_in(folder, "token", e);
 	if (s->token)
-		return secret_len(s->token) >= 32
-			       ? 0
-			       : err_set(e, ERR_INVALID, 0, "%s/token: too short", folder);
+		return secret_len(s->token) >= 32 ? 0
+						  : err_set(e, ERR_INVALID, 0,
+							    "%s/token: shorter than 32 "
+							    "characters; remove the file to get a "
+							    "new token",
+							    folder);
 	if (e->kind != ERR_NOT_FOUND)
 		return -1;
 	make_token(s);

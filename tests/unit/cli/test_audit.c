@@ -563,7 +563,7 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	other[1] = list[1];
 	expect_broken(other, 2, "gpu-1-41-1", "differs from the digest of record");
 	other[1] = list[0];
-	expect_broken(other, 2, "gpu-1-40-1", "two different records");
+	expect_broken(other, 2, "gpu-1-40-1", "differs from this one");
 	json_decref(other[0]);
 	ev = made_sample();
 	ev.attempt = 2;

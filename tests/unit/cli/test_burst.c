@@ -36,7 +36,7 @@ static void each_example_shows_what_its_policy_is_for(void **state)
 		 {"sweep (policy batch-at-night, Enforce): 2 x Spot a3-highgpu-8g in "
 		  "europe-west4-b, at most 375.666668 EUR",
 		  "CoolingDown: it had no capacity; not tried again for 3m", "b urgent: NoPolicy",
-		  "1 of 3 work items would be launched."}},
+		  "1 of 3 pods and gangs would get cloud instances."}},
 		{EXAMPLE("sovereign"),
 		 {"approved (policy clinic, Recommend): 1 x OnDemand gpu8 in de-1, at most "
 		  "302.083334 EUR",
@@ -92,7 +92,7 @@ static void policies_of_several_files_that_match_the_same_work_are_an_error(void
 		"report: PoliciesOverlap: policies everyone, production-deadlines match it");
 	verb_assert_said("error: policy everyone: ");
 	verb_assert_said("error: policy production-deadlines: ");
-	verb_assert_said("0 of 3 work items would be launched.");
+	verb_assert_said("0 of 3 pods and gangs would get cloud instances.");
 }
 
 static void what_nothing_reads_is_refused_with_its_file(void **state)

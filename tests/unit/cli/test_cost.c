@@ -179,7 +179,8 @@ static void a_sum_past_the_range_is_said(void **state)
 	rows.v[0].charge.seconds = INT64_MAX;
 	buf_init(&b, 4096);
 	assert_int_equal(cost_table(&rows, &b, &e), -1);
-	assert_string_equal(e.text, "team-a 2026-10: a sum is too large");
+	assert_string_equal(e.text,
+			    "tenant team-a, month 2026-10: the sum of the charges is too large");
 	assert_null(cost_json(&rows, &e));
 	buf_done(&b);
 }

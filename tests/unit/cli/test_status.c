@@ -318,7 +318,7 @@ static void without_a_leader_objects_are_shown(void **state)
 
 	verb_errors_begin();
 	assert_int_equal(cli_do_status(&b->c, &b->where), 0);
-	verb_errors_end("drover status: the leader does not answer (");
+	verb_errors_end("drover status: drover's leader does not answer (");
 	fflush(b->c.out);
 	assert_non_null(strstr(b->said, "Machines 1"));
 	assert_non_null(strstr(b->said, "     1 "));

@@ -170,8 +170,8 @@ static void changes_and_actions_are_shown(void **state)
 static void a_terminal_without_a_cursor_gets_the_fleet_once(void **state)
 {
 	pty_start(&p, 100, 30, "dumb", "C", top, *state);
-	pty_await(&p, "drover top: terminal type 'dumb' is unknown or cannot move the cursor; "
-		      "printed");
+	pty_await(&p, "drover top: terminal type 'dumb' is unknown or cannot move the cursor, so "
+		      "the fleet is printed");
 	pty_await(&p, "1 machines  free 1");
 	pty_await(&p, "  m-1 ");
 	assert_int_equal(pty_end(&p), 0);

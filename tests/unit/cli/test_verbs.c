@@ -136,7 +136,8 @@ static void retry_says_what_it_does(void **state)
 		 "machine m-1 (quarantined): it leaves the quarantine now"},
 		{"{'state': 'stopping', 'quarantine': null, 'operation': {'step': 'power-off', "
 		 "'attempt': 3, 'waitingFor': 'Device'}}",
-		 "machine m-1 (stopping): drover ends the pause after step power-off (attempt 3)"},
+		 "machine m-1 (stopping): drover reads its BMC and tries step power-off again now, "
+		 "after attempt 3"},
 		{"{'state': 'free', 'bmc': {'refusedSecretVersion': '42'}}",
 		 "machine m-1 (free): drover tries the refused login at its BMC once more now"},
 		{"{'bmc': null, 'operation': null}",
@@ -168,8 +169,8 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 		     "{'state': 'draining', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'hold': "
 		     "{'drain': null, 'since': '2025-11-24T16:10:00Z'}}");
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
-	assert_said("the drain goes on; a user cordoned the Node, and it stays cordoned: once the "
-		    "drain is cancelled, `kubectl uncordon c-1` in the tenant's cluster");
+	assert_said("it is still being drained, and its Node stays cordoned. To put it back into "
+		    "service, cancel the drain, then run `kubectl uncordon c-1`");
 }
 
 static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
@@ -306,7 +307,8 @@ static void reset_asks_in_the_callers_name(void **state)
 
 	verb_errors_begin();
 	assert_int_equal(cli_do_burst_reset(&c, "research", "new year"), 1);
-	verb_errors_end("there is no BurstLedger research: no launch of this policy has ended yet");
+	verb_errors_end("there is no BurstLedger research: no launch of this policy has ended yet; "
+			"check the name with `drover get burstpolicies`");
 	bench_put(d, "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstLedger', "
 		     "'metadata': {'name': 'research'}, 'spec': {}}");
 	bench_status(
@@ -349,7 +351,7 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	json_decref(o);
 	a.yes = true;
 	assert_int_equal(cli_do_approve(&c, &a), 0);
-	assert_said("! 1 of storage controller 8086:201d without a driver");
+	assert_said("! 1 storage controllers of type 8086:201d (PCI ID) have no driver");
 	assert_said("- eui.2 1000 bytes");
 	assert_said("+ eui.9 2000 bytes, slot 2, X");
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
@@ -498,7 +500,7 @@ static void approve_writes_nothing_for_a_claim_that_cannot_be_served(void **stat
 
 	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	verb_errors_end("there is no NodeClaim no-such; nothing was changed. First create it");
+	verb_errors_end("there is no NodeClaim no-such; nothing was changed. Create it first");
 	put_claim(d, "h100-1", "m-2");
 	a.adopt = "h100-1";
 	verb_errors_begin();

@@ -237,7 +237,7 @@ static void a_given_address_is_the_only_one(void **state)
 	struct bed *b = *state;
 
 	b->where.url = GIVEN;
-	assert_fails(b, "its CA is unknown: give --view-ca FILE");
+	assert_fails(b, "the CA of --view is unknown: give --view-ca FILE");
 	publish(b, PUBLISHED);
 	assert_int_equal(rows(b), 2);
 	assert_string_equal(b->token, "first");

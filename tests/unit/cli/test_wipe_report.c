@@ -61,7 +61,8 @@ static void a_good_record_is_told_with_each_drive(void **state)
 	assert_said("    Machine        gpu-1\n");
 	assert_said("    Serial number  J7XK2T3\n");
 	assert_said("    Tenant before  team-b (1e0f)\n");
-	assert_said("    Tenancy        40, attempt 1\n");
+	assert_said(
+		"    Tenancy        40 (counts the uses of this machine), attempt 1 to wipe it\n");
 	assert_said("    Drives         2 expected, 2 found\n");
 	assert_said("    Signatures     valid: the agent's and drover's\n");
 	assert_said("    Chain          the first record of this machine\n");

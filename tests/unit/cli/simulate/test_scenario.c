@@ -246,8 +246,10 @@ static void what_refers_to_nothing_is_refused(void **state)
 	assert_refused(r, FLEET "---\n" PROVIDER,
 		       "more than one object of this kind has the name 'hall'");
 	assert_refused(r, FLEET HEAD, "a file has at most one 'Scenario'");
-	assert_refused(r, PROVIDER TENANT,
-		       "want status.version, or the Scenario's kubernetesVersion, for 'acme'");
+	assert_refused(
+		r, PROVIDER TENANT,
+		"status.version: set it, or kubernetesVersion of the Scenario, for VirtualCluster "
+		"'acme'");
 	assert_refused(r, FLEET "  until: 1000000h\n", "spec.until: want");
 	assert_refused(r, FLEET "  times: {idle: 0s}\n", "idle");
 }
@@ -344,7 +346,7 @@ static void arrivals_may_have_times_of_a_clock(void **state)
 	assert_no_arrivals(r, HEADS "0,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n",
 			   "a.csv:3: time: want the same kind of time in each line: seconds since");
 	assert_no_arrivals(r, HEADS "1000000000,acme,1,1,1,1,1\n1764288000,acme,1,1,1,1,1\n",
-			   "a.csv:3: time: want times within ten years");
+			   "a.csv:3: time: want a time at most ten years from all others");
 	assert_no_arrivals(r, HEADS "28.11.2026 00:00,acme,1,1,1,1,1\n", "time: want 0 to");
 	assert_no_arrivals(r, HEADS "9223372036854775807,acme,1,1,1,1,1\n", "time: want 0 to");
 }
