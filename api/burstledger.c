@@ -23,10 +23,11 @@ static const struct field spec_fields[] = {
 
 static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, time, "time", FIELD_TIME, .required = true,
-	      .doc = "Time of the launch decision, or start of the period in which the cost "
-		     "overran. For a sum, the latest of these times."),
+	      .doc = "Time of the launch decision. For cost beyond the committed amount, start of "
+		     "the budget period in which that cost arose. For a sum, the latest of these "
+		     "times."),
 	FIELD(burst_ledger_row, claim, "claim", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the launch's NodeClaim, kept while the NodeClaim may still exist. "
+	      .doc = "UID of the NodeClaim of the launch. Set while the NodeClaim may still exist. "
 		     "Not set in a sum."),
 	FIELD(burst_ledger_row, policy, "policy", FIELD_STR, .max_len = 64,
 	      .doc = "UID of the BurstPolicy that decided the launch. Not set in a sum over "
@@ -35,8 +36,8 @@ static const struct field row_fields[] = {
 	      .doc = "Name of the VirtualCluster for which the instance was launched. Empty in a "
 		     "sum over several tenants."),
 	FIELD(burst_ledger_row, work, "work", FIELD_STR, .max_len = 512,
-	      .doc = "Workload for which the instance was launched. Set only if a budget of the "
-		     "policy has scope Workload."),
+	      .doc = "Workload for which the instance was launched. After claim is removed, it is "
+		     "kept only if a budget of the policy has scope Workload."),
 	FIELD(burst_ledger_row, provider, "provider", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the Provider that launched the instance."),
 	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
@@ -62,11 +63,13 @@ static const struct field done_fields[] = {
 
 static const struct field status_fields[] = {
 	FIELD_ITEMS(burst_ledger_status, rows, "rows", row_fields, .max_items = BURST_LEDGER_ROWS,
-		    .doc = "Cost of launches that have ended. Launches that no budget period "
-			   "distinguishes any more are added up in one row."),
+		    .doc = "Cost of launches that have ended. Launches whose NodeClaims are "
+			   "deleted are added up in one row if they have the same month, tenant, "
+			   "Provider, currency and budget periods."),
 	FIELD_ITEMS(burst_ledger_status, resets, "resets", done_fields,
 		    .max_items = BURST_LEDGER_RESETS, .doc = "Completed resets, newest first."),
-	CONDITIONS_ROW(burst_ledger_status, "Valid."),
+	CONDITIONS_ROW(burst_ledger_status, "Conditions: Valid, once drover has refused the "
+					    "object."),
 	FIELDS_END,
 };
 

@@ -22,9 +22,9 @@ const char *const burst_policy_interconnect_names[] = {"None", "Infiniband", "Ef
 
 static const struct field gang_size_fields[] = {
 	FIELD(burst_policy_range, min, "min", FIELD_I64, ANY_COUNT,
-	      .doc = "Lowest number of pods that start together. If not set, no lower limit."),
+	      .doc = "Lowest size that matches. If not set, no lower limit."),
 	FIELD(burst_policy_range, max, "max", FIELD_I64, ANY_COUNT,
-	      .doc = "Highest number of pods that start together. If not set, no upper limit."),
+	      .doc = "Highest size that matches. If not set, no upper limit."),
 	FIELDS_END,
 };
 static const struct field priority_fields[] = {
@@ -39,10 +39,12 @@ static const struct field match_fields[] = {
 	      .doc = "Names of VirtualClusters whose work matches. If not set, all "
 		     "VirtualClusters match."),
 	FIELD(burst_policy_match, gpu_products, "gpuProducts", FIELD_STRINGS, AS_TEXT,
-	      .doc = "GPU products, as in the label nvidia.com/gpu.product, that the work "
-		     "requests by name. If not set, all work matches, also work without GPUs."),
+	      .doc = "GPU products, as in the label nvidia.com/gpu.product. Work matches if it "
+		     "requests one of them by name. If not set, all work matches. No instance is "
+		     "launched for work that requests no GPU."),
 	FIELD_OBJ(burst_policy_match, gang_size, "gangSize", gang_size_fields,
-		  .doc = "Number of pods that start together as a gang. A single pod has size 1."),
+		  .doc = "Range of gang sizes that match. The size is the number of pods that "
+			 "start together. A single pod has size 1."),
 	FIELD_PTR(burst_policy_match, priority, "priority", priority_fields,
 		  .doc = "Range of pod priorities that match. If not set, all priorities match."),
 	FIELD_REFUSED("queues", .doc = "Not supported yet: selection by queue."),
@@ -57,15 +59,15 @@ static const struct field priority_wait_fields[] = {
 	      .doc = "Lowest pod priority for which this entry applies."),
 	FIELD(burst_policy_priority_wait, wait, "wait", FIELD_DURATION, .required = true,
 	      .never = true, .max = YEAR,
-	      .doc = "Waiting time after which the trigger fires. Never: waiting alone does not "
+	      .doc = "Waiting time after which the work triggers. Never: waiting alone does not "
 		     "trigger."),
 	FIELDS_END,
 };
 static const struct field queue_wait_fields[] = {
 	FIELD(burst_policy_queue_wait, def, "default", FIELD_DURATION, .never = true, .max = YEAR,
 	      .def = "\"Never\"",
-	      .doc = "Waiting time after which the trigger fires for priorities that no entry of "
-		     "byPriority covers. Never: waiting alone does not trigger."),
+	      .doc = "Waiting time after which the work triggers, for priorities to which no entry "
+		     "of byPriority applies. Never: waiting alone does not trigger."),
 	FIELD_ITEMS(
 		burst_policy_queue_wait, by_priority, "byPriority", priority_wait_fields,
 		.max_items = 32, .list_key = "priorityAtLeast",
@@ -77,32 +79,35 @@ static const char *const approval_names[] = {"None", "Manual", NULL};
 static const struct field guards_fields[] = {
 	FIELD_IN(burst_policy_trigger, guards, on_prem_utilisation_over, "onPremUtilisationOver",
 		 FIELD_STR, AS_FRACTION,
-		 .doc = "Fraction of owned GPUs, from 0 to 1 such as \"0.9\". Work bursts only "
-			"while more than this fraction is in use."),
+		 .doc = "Fraction of owned GPUs, from 0 to 1 such as \"0.9\". Instances are "
+			"launched only while more than this fraction is in use. Always met if "
+			"there are no owned GPUs."),
 	FIELD_IN(
 		burst_policy_trigger, guards, not_if_on_prem_frees_within, "notIfOnPremFreesWithin",
 		FIELD_DURATION, .max = YEAR,
-		.doc = "Work does not burst if, by the median of its forecast, an owned machine is "
-		       "free for it within this time."),
+		.doc = "No instance is launched for work if the forecast (median) expects an owned "
+		       "machine for it within this time."),
 	FIELD_IN(burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
 		 .enums = approval_names, .def = "\"None\"",
-		 .doc = "Approval that work needs before it bursts. Manual: an operator must "
-			"approve the work. None: no approval."),
+		 .doc = "Approval that work needs. None: no approval. Manual: an operator must "
+			"approve the work. In the controller, work cannot be approved yet, so "
+			"Manual refuses all work (docs/burst.md)."),
 	FIELDS_END,
 };
 static const struct field trigger_fields[] = {
 	FIELD_PTR(burst_policy_trigger, max_queue_wait, "maxQueueWait", queue_wait_fields,
-		  .doc = "Triggers if the work has waited longer than this."),
+		  .doc = "Triggers if the work has waited for the time that is set for its pods' "
+			 "priority."),
 	FIELD(burst_policy_trigger, predicted_wait_over, "predictedWaitOver", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
-	      .doc = "Triggers if, by the 90th percentile of the forecast, no owned machine is "
-		     "free for the work within this time. Work without an expected time does not "
-		     "trigger."),
+	      .doc = "Triggers if the forecast (90th percentile) expects no owned machine for the "
+		     "work within this time. Work without a forecast does not trigger."),
 	FIELD(burst_policy_trigger, deadline_slack_under, "deadlineSlackUnder", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
-	      .doc = "Triggers if the work's latest start is less than this after the expected "
-		     "arrival of an owned machine (90th percentile; now if unknown or past). Has "
-		     "no effect in the controller yet (docs/burst.md)."),
+	      .doc = "Triggers if the slack of the work is less than this. Slack is the time from "
+		     "the expected arrival of an owned machine (90th percentile; now if unknown or "
+		     "past) to the latest start of the work. Has no effect in the controller yet "
+		     "(docs/burst.md)."),
 	FIELD(burst_policy_trigger, queued_gpus_over, "queuedGPUsOver", FIELD_I64, .min = 1,
 	      .max = 1000000,
 	      .doc = "Triggers if all waiting work that matches requests more GPUs in total than "
@@ -110,7 +115,7 @@ static const struct field trigger_fields[] = {
 	FIELD(burst_policy_trigger, on_prem_impossible, "onPremImpossible", FIELD_BOOL,
 	      .doc = "Triggers if no owned machine is of a type that could run the work."),
 	FIELD_OBJ(burst_policy_trigger, guards, "guards", guards_fields, .def = "{}",
-		  .doc = "Further conditions, all of which must hold in addition to the trigger."),
+		  .doc = "Further conditions. All of them must hold, in addition to a trigger."),
 	FIELDS_END,
 };
 
@@ -128,7 +133,9 @@ static const struct field interconnect_fields[] = {
 	FIELD_IN(burst_policy_offer, interconnect, required, "required", FIELD_ENUM,
 		 .enums = burst_policy_interconnect_names, .def = "\"None\"",
 		 .doc = "Interconnect that the instances of one launch must share. None: any "
-			"network will do."),
+			"network will do. Infiniband, Efa: in the controller, every offer is "
+			"refused, because Providers do not report the interconnect yet "
+			"(docs/burst.md)."),
 	FIELDS_END,
 };
 static const char *const gang_modes[] = {"AllOrNothing", "AtLeast", NULL};
@@ -243,10 +250,11 @@ static const char *const zones_acted_upon[] = {"UTC", NULL};
 static const struct field burst_budget_fields[] = {
 	FIELD(burst_policy_budget, scope, "scope", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_scope_names,
-	      .doc = "Launches that count against the budget: those of this policy (Policy), of "
-		     "one workload by this policy (Workload), of one tenant, of one Provider, or "
-		     "all (Global). Tenant, Provider and Global budgets count launches by any "
-		     "policy and limit all policies."),
+	      .doc = "Launches that count against the budget. Policy: launches by this policy. "
+		     "Workload: launches by this policy for one workload. Tenant: all launches for "
+		     "one tenant. Provider: all launches at one Provider. Global: all launches. "
+		     "Budgets of scope Tenant, Provider and Global count and limit the launches of "
+		     "all policies."),
 	FIELD(burst_policy_budget, amount, "amount", FIELD_STR, .required = true, AS_MONEY,
 	      .doc = "Amount that may be spent in one period, in spec.cost.currency."),
 	FIELD(burst_policy_budget, per, "per", FIELD_ENUM, .required = true,
@@ -256,14 +264,15 @@ static const struct field burst_budget_fields[] = {
 	TIMEZONE_ROW("Time zone of the period."),
 	FIELD(burst_policy_budget, mode, "mode", FIELD_ENUM, .enums = budget_modes,
 	      .def = "\"Hard\"",
-	      .doc = "Hard: launches that would exceed the amount are refused. Soft: exceeding "
-		     "the amount is only reported."),
+	      .doc = "What the amount limits. Hard: launches that would exceed the amount are "
+		     "refused. Soft: exceeding the amount is only reported."),
 	FIELD(burst_policy_budget, reserve_for_running, "reserveForRunning", FIELD_BOOL,
 	      .def = "true",
-	      .doc = "Whether the highest further cost of running instances counts as spent."),
+	      .doc = "Whether the highest further cost of running instances counts as spent. It "
+		     "then counts in later periods too."),
 	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_FRACTION,
-	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\", at which an alert is "
-		     "reported."),
+	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\". The highest one that "
+		     "has been reached is reported in status.spend[].alert."),
 	FIELD_UNKEPT("onExhausted", FIELD_ENUM, .enums = exhausted_names,
 		     .only = exhausted_acted_upon, .def = "\"StopNew\"",
 		     .doc = "What happens when the amount is spent. StopNew: no further launches."),
@@ -302,17 +311,18 @@ static const struct field windows_fields[] = {
 static const struct field compliance_fields[] = {
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_allowed, "jurisdictionsAllowed",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
-		 .doc = "Jurisdictions in which instances may run. Offers with another or no "
-			"jurisdiction are refused. If not set, all are allowed."),
+		 .doc = "Jurisdictions in which instances may run. Offers with another "
+			"jurisdiction, or with none, are refused. If not set, all are allowed."),
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_denied, "jurisdictionsDenied",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
 		 .doc = "Jurisdictions in which instances must not run. Offers with one of these "
-			"are refused."),
-	FIELD_IN(
-		burst_policy_spec, compliance, data_classes_allowed, "dataClassesAllowed",
-		FIELD_STRINGS, .max_items = 64, AS_TEXT,
-		.doc = "Data classes of work that may burst. Work with another or no data class is "
-		       "refused. If not set, all work is allowed."),
+			"jurisdictions, or with none, are refused."),
+	FIELD_IN(burst_policy_spec, compliance, data_classes_allowed, "dataClassesAllowed",
+		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
+		 .doc = "Data classes of work for which instances may be launched. Work with "
+			"another data class, or with none, is refused. If not set, all work is "
+			"allowed. In the controller, work has no data class yet, so a list refuses "
+			"all work (docs/burst.md)."),
 	FIELD_REFUSED("certifications", .doc = "Not supported yet: certifications of the site."),
 	FIELD_REFUSED("encryptionAtRest", .doc = "Not supported yet: encryption of volumes."),
 	FIELD_REFUSED("tenantConsentRef", .doc = "Not supported yet: consent of the tenant."),
@@ -333,18 +343,21 @@ static const struct field spot_needs_fields[] = {
 static const struct field runtime_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime, min_expected_runtime, "minExpectedRuntime",
 		 FIELD_DURATION, .max = YEAR,
-		 .doc = "Shortest expected run time of work that may burst. Work that declares no "
-			"run time is refused."),
+		 .doc = "Shortest expected run time of work for which instances may be launched. "
+			"Work that declares no run time is refused. In the controller, that is all "
+			"work (docs/burst.md)."),
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
 		 FIELD_STR, AS_FRACTION,
 		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
-			"cost.bootAndStageTime may take."),
+			"cost.bootAndStageTime may take. Work that declares no run time is "
+			"refused. In the controller, that is all work (docs/burst.md)."),
 	FIELD_IN(
 		burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
 		.min = MINUTE, .max = YEAR,
-		.doc = "Longest run time of work that may burst. Work that declares no run time is "
-		       "charged for this long. Instances are ended after bootAndStageTime and this "
-		       "time."),
+		.doc = "Longest run time of work for which instances may be launched. Work that "
+		       "declares no run time is charged for this long; if maxRuntime is not set, "
+		       "such work is refused. An instance ends at the latest cost.bootAndStageTime "
+		       "plus this time after the decision."),
 	FIELD_IN(burst_policy_spec, runtime, spot_needs, "spotNeeds", FIELD_OBJECT,
 		 .sub = spot_needs_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->runtime.spot_needs), .def = "{}",
@@ -353,7 +366,7 @@ static const struct field runtime_fields[] = {
 		burst_policy_spec, runtime, max_restarts, "maxRestarts", FIELD_I64, .min = -1,
 		.max = 1000, .def = "-1",
 		.doc = "Highest number of interruptions after which work still gets spot capacity. "
-		       "-1: no limit."),
+		       "-1: no limit. Has no effect in the controller yet (docs/burst.md)."),
 	FIELDS_END,
 };
 static const struct field burst_limits_fields[] = {
@@ -368,8 +381,8 @@ static const struct field burst_limits_fields[] = {
 			"not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, concurrent_launches, "concurrentLaunches", FIELD_I64,
 		 ANY_COUNT,
-		 .doc = "Highest number of launches at one time whose Nodes are not ready yet. If "
-			"not set, no limit."),
+		 .doc = "Highest number of launches at one time that are in progress, that is, "
+			"whose Nodes are not Ready yet. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_STR,
 		 AS_FRACTION,
 		 .doc = "Highest fraction of limits.nodes, from 0 to 1, that one tenant may have. "
@@ -426,8 +439,8 @@ static const struct field scale_back_fields[] = {
 		     "NodeClaim. An instance without pods ends no earlier."),
 	FIELD(burst_policy_scale_back, align_to_billing, "alignToBilling", FIELD_BOOL,
 	      .doc = "Whether an instance without pods ends only in the last five minutes of a "
-		     "billing increment (cost.minimumBilling.increment), counted from its "
-		     "launch."),
+		     "billing increment (cost.minimumBilling.increment), counted from its launch. "
+		     "Has no effect for increments of at most ten minutes."),
 	FIELD_REFUSED("migrateGainOver",
 		      .doc = "Not supported yet: lowest gain for which work is moved."),
 	FIELD_REFUSED("maxMigrationsPerJob",
@@ -444,30 +457,31 @@ static const struct field scale_back_fields[] = {
 static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
 	      .def = "\"Shadow\"",
-	      .doc = "Enforce: the controller launches what the policy decides. Shadow and "
-		     "Recommend: the controller launches nothing and only records its decisions "
-		     "in status.decisions."),
+	      .doc = "What the controller does with its decisions. Enforce: it launches what the "
+		     "policy decides. Shadow, Recommend: it launches nothing and only records its "
+		     "decisions in status.decisions."),
 	FIELD_OBJ(burst_policy_spec, match, "match", match_fields, .def = "{}",
-		  .doc = "Selection of the work that this policy governs. Work that matches two "
-			 "policies does not burst."),
+		  .doc = "Selection of the work (pods and gangs) for which this policy decides. If "
+			 "two policies match the same work, no instance is launched for it."),
 	FIELD_OBJ(
 		burst_policy_spec, trigger, "trigger", trigger_fields, .required = true,
-		.doc = "Conditions under which work bursts. One of the triggers must hold, and all "
-		       "guards."),
+		.doc = "Conditions for launching instances for work. At least one trigger and all "
+		       "guards must hold."),
 	FIELD_ITEMS(
 		burst_policy_spec, tiers, "tiers", tier_fields, .required = true, .max_items = 16,
 		.doc = "Tiers of offers in order of preference. An offer of a later tier is used "
 		       "only if no offer of an earlier tier is allowed. Within a tier the offer "
 		       "with the lowest total cost is used."),
 	FIELD_ITEMS(burst_policy_spec, offers, "offers", offer_fields, .required = true,
-		    .max_items = 64, .list_key = "name", .doc = "Capacity that may be launched."),
+		    .max_items = 64, .list_key = "name",
+		    .doc = "Cloud capacity that may be launched."),
 	FIELD_OBJ(burst_policy_spec, cost, "cost", cost_fields, .required = true,
 		  .doc = "Prices, price limits and billing rules. Offers with an unknown price are "
 			 "refused."),
 	FIELD_ITEMS(burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
 		    .max_items = 32,
-		    .doc = "Budgets. From its start, a launch counts at its highest possible cost; "
-			   "once it has ended, its actual cost counts instead."),
+		    .doc = "Budgets. A launch counts at its highest possible cost until it has "
+			   "ended, and then at its actual cost."),
 	FIELD_OBJ(burst_policy_spec, windows, "windows", windows_fields,
 		  .doc = "Times at which launches are allowed."),
 	FIELD_OBJ(burst_policy_spec, compliance, "compliance", compliance_fields,
@@ -480,10 +494,9 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(burst_policy_spec, failover, "failover", failover_fields, .def = "{}",
 		  .doc = "Back-off periods after failed launches, by scope of the error."),
 	FIELD_REFUSED("data", .doc = "Not supported yet: location of the data."),
-	FIELD_PTR(
-		burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
-		.doc = "When instances end. An instance whose time is over (cost.bootAndStageTime "
-		       "and runtime.maxRuntime) ends in any case."),
+	FIELD_PTR(burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
+		  .doc = "When instances end. An instance always ends once its time "
+			 "(cost.bootAndStageTime plus runtime.maxRuntime) is over."),
 	FIELD_REFUSED("gate", .doc = "Not supported yet: checks before a node counts as ready."),
 	FIELD_REFUSED("chargeback", .doc = "Not supported yet: who pays for the instances."),
 	FIELDS_END,
@@ -492,9 +505,10 @@ static const struct field spec_fields[] = {
 static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, time, "time", FIELD_TIME, .doc = "Time of the decision."),
 	FIELD(burst_policy_decision, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
-	      .doc = "Name of the VirtualCluster whose work was judged."),
+	      .doc = "Name of the VirtualCluster of the work."),
 	FIELD(burst_policy_decision, work, "work", FIELD_STR, .required = true, .max_len = 512,
-	      .doc = "Work that was judged: NAMESPACE/NAME of a pod, or the gang."),
+	      .doc = "Work for which the policy decided: NAMESPACE/NAME of a pod, or name of a "
+		     "gang."),
 	FIELD(burst_policy_decision, reason, "reason", FIELD_STR, .max_len = 64,
 	      .doc = "Chosen, or the reason for which nothing is launched."),
 	FIELD(burst_policy_decision, message, "message", FIELD_STR,
@@ -521,14 +535,15 @@ static const struct field spend_fields[] = {
 	      .doc = "Scope of the budget (spec.budget[].scope)."),
 	FIELD(burst_policy_spend, per, "per", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_per_names,
-	      .doc = "Period of the budget (spec.budget[].per). The values are those of the "
+	      .doc = "Period of the budget (spec.budget[].per). amount and spent are those of the "
 		     "current period."),
 	FIELD(burst_policy_spend, of, "of", FIELD_STR, .max_len = 768,
-	      .doc = "Tenant, workload or Provider to which the budget applies. Empty: all."),
+	      .doc = "Tenant, workload or Provider to which the values apply. Empty for the scopes "
+		     "Policy and Global."),
 	FIELD(burst_policy_spend, amount, "amount", FIELD_STR, .max_len = 24,
 	      .doc = "Amount of the budget, in spec.cost.currency."),
 	FIELD(burst_policy_spend, spent, "spent", FIELD_STR, .max_len = 24,
-	      .doc = "Amount spent in this period, in spec.cost.currency. With reserveForRunning "
+	      .doc = "Amount spent in this period, in spec.cost.currency. With reserveForRunning, "
 		     "it includes the highest further cost of running instances."),
 	FIELD(burst_policy_spend, alert, "alert", FIELD_STR, .max_len = 24,
 	      .doc = "Highest fraction in alertAt that has been reached. Not set if none has."),
@@ -538,12 +553,13 @@ static const struct field spend_fields[] = {
 static const struct field status_fields[] = {
 	FIELD_ITEMS(burst_policy_status, decisions, "decisions", decision_fields,
 		    .max_items = BURST_POLICY_DECISIONS,
-		    .doc = "Latest decision for each piece of work, newest first. An unchanged "
-			   "decision is recorded once."),
+		    .doc = "Latest decision for each pod or gang, newest first, at most 20. An "
+			   "unchanged decision is recorded once."),
 	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
 		    .max_items = BURST_POLICY_SPENDS,
 		    .doc = "Amounts that count against the budgets now."),
-	CONDITIONS_ROW(burst_policy_status, "Conditions: Valid, Active."),
+	CONDITIONS_ROW(burst_policy_status, "Conditions: Active; Valid, once drover has refused "
+					    "the object."),
 	FIELDS_END,
 };
 

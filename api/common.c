@@ -207,8 +207,8 @@ const struct field object_local_secret_fields[] = {
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of a Secret in the namespace in which drover runs."),
 	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
-	      .doc = "Key in the Secret's data. If not set, ca.crt for a CA certificate; a Secret "
-		     "with a login has fixed keys."),
+	      .doc = "Key of the CA certificate in the Secret's data. If not set, ca.crt. Has no "
+		     "effect in a credentialsSecretRef, whose Secret has fixed keys."),
 	FIELDS_END,
 };
 
@@ -276,13 +276,13 @@ const struct field object_requirement_fields[] = {
 	FIELD(object_requirement, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
 	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM, .enums = object_operator_names,
-	      .required = true, .doc = "Comparison of the label's value with values."),
+	      .required = true, .doc = "How the label's value is compared with the field values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 128, .max_len = 63,
 	      .doc = "Values for the comparison. Gt, Lt, Gte and Lte need exactly one whole "
-		     "number; Exists and DoesNotExist none."),
+		     "number. Exists and DoesNotExist must have none."),
 	FIELD_UNKEPT("minValues", FIELD_I64, .refused = true,
-		     .doc = "Not supported yet: lowest number of different values that must remain "
-			    "possible."),
+		     .doc = "Not supported yet: lowest number of different label values among "
+			    "which drover must be able to choose."),
 	FIELDS_END,
 };
 
@@ -347,7 +347,7 @@ static const struct field selector_requirement_fields[] = {
 	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM,
 	      .enums = selector_operator_names, .required = true,
-	      .doc = "Comparison of the label's value with values."),
+	      .doc = "How the label's value is compared with the field values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 64, .max_len = 63,
 	      .doc = "Values for the comparison. Must be empty for Exists and DoesNotExist."),
 	FIELDS_END,
@@ -457,7 +457,8 @@ const struct field object_node_network_fields[] = {
 	FIELD(object_node_network, isolation, "isolation", FIELD_ENUM,
 	      .enums = object_isolation_names, .def = "\"Required\"",
 	      .doc = "Whether the machine's network must be isolated from other tenants. "
-		     "NotRequired allows Providers whose network type is none."),
+		     "NotRequired also allows Providers with spec.network.type none, which isolate "
+		     "no machine."),
 	FIELDS_END,
 };
 
@@ -465,19 +466,20 @@ const struct field object_node_network_fields[] = {
 	FIELD(object_deadlines, member_, #member_, FIELD_DURATION, .min = MINUTE, .max = DAY,      \
 	      .def = (def_), .doc = (doc_))
 const struct field object_deadlines_fields[] = {
-	DEADLINE(imaging, "\"30m\"", "Longest time to write the image."),
+	DEADLINE(imaging, "\"30m\"", "Longest time for writing the image to the machine's disk."),
 	DEADLINE(booting, "\"30m\"",
-		 "Longest time from power-on until the kubelet's first contact with the "
-		 "tenant's API server."),
+		 "Longest time from power-on until the Node appears in the tenant's cluster. For a "
+		 "cloud instance, until the cloud reports the instance as running."),
 	DEADLINE(joining, "\"10m\"",
-		 "Longest time until the Node appears in the tenant's cluster. The bootstrap "
-		 "token is valid for this long."),
-	DEADLINE(gating, "\"15m\"",
-		 "Longest time for the checks before pods may be scheduled to the node."),
+		 "Longest time, after booting, until drover has verified that the Node is this "
+		 "machine. For a cloud instance, this includes the time until the Node appears. "
+		 "The bootstrap token is valid for booting and joining together, plus 5 minutes "
+		 "(45 minutes for a cloud instance)."),
+	DEADLINE(gating, "\"15m\"", "Longest time, after joining, for the checks in gate."),
 	FIELD(object_deadlines, not_ready, "notReady", FIELD_DURATION, .never = true, .min = MINUTE,
 	      .max = 31 * DAY, .def = "\"30m\"",
-	      .doc = "Longest time that a serving Node may be NotReady before its machine is "
-		     "taken back. Never: the machine is not taken back."),
+	      .doc = "Longest time that a serving Node may be NotReady or missing before its "
+		     "machine is released. Never: the machine is not released for this."),
 	FIELDS_END,
 };
 
@@ -486,12 +488,13 @@ const struct field object_checkpoint_fields[] = {
 	      .doc = "https URL that drover calls before it evicts pods, so that work can be "
 		     "saved (docs/drain.md)."),
 	FIELD_PTR(object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate of the URL under ca.crt. If not set, the "
-			 "system's CAs are trusted."),
+		  .doc = "Secret with the CA certificate that verifies url. The certificate is "
+			 "under ca.crt, unless key names another entry. If not set, the system's "
+			 "CAs are trusted."),
 	FIELD(object_checkpoint, timeout, "timeout", FIELD_DURATION, .min = SECOND, .max = DAY,
 	      .def = "\"5m\"",
 	      .doc = "Longest time to wait until the called service reports that the work is "
-		     "saved."),
+		     "saved. Afterwards the pods are evicted."),
 	FIELDS_END,
 };
 
@@ -522,7 +525,9 @@ const struct field object_wipe_floor_fields[] = {
 			 "each drive."),
 	FIELD(object_wipe_floor, minimum_trust, "minimumTrust", FIELD_ENUM,
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
-	      .doc = "Lowest trust in the agent that did the wipe."),
+	      .doc = "Lowest trust in the agent that did the last wipe. BootNetwork: the agent "
+		     "came over the provisioning network, and nothing measured it. SecureBoot and "
+		     "Quote: no agent of this version reaches them, so no machine is accepted."),
 	FIELD(object_wipe_floor, must_cover, "mustCover", FIELD_STRINGS,
 	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
 	      .doc = "Parts of the machine, besides its drives, that the last wipe must have "
@@ -534,7 +539,8 @@ const struct field object_tls_fields[] = {
 	FIELD(object_tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
 	      .doc = "SHA-256 digest of the server certificate."),
 	FIELD_PTR(object_tls, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate under ca.crt."),
+		  .doc = "Secret with the CA certificate. The certificate is under ca.crt, unless "
+			 "key names another entry."),
 	FIELD(object_tls, trust_on_first_use, "trustOnFirstUse", FIELD_BOOL,
 	      .doc = "Whether the first certificate seen is accepted and pinned. A changed "
 		     "certificate is refused from then on."),

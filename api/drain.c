@@ -38,7 +38,7 @@ static const struct field spec_fields[] = {
 	      .def = "\"Stop\"", .immutable = true,
 	      .doc = "Action at the deadline. Escalate: remaining pods are deleted and the "
 		     "machines are switched off. Stop: machines that still have pods are "
-		     "uncordoned and serve on."),
+		     "uncordoned and stay in service."),
 	FIELD(drain_spec, concurrent, "concurrent", FIELD_I64, .min = 1, .max = 1000, .def = "1",
 	      .immutable = true, .doc = "Highest number of machines that are drained at one time."),
 	FIELD(drain_spec, gangs, "gangs", FIELD_ENUM, .enums = gangs_names, .def = "\"Whole\"",
@@ -49,12 +49,12 @@ static const struct field spec_fields[] = {
 	      .immutable = true,
 	      .doc = "What happens to a machine after it is empty. Release: it is wiped and "
 		     "becomes free. Hold: it stays cordoned with its tenant and is not wiped. "
-		     "Quarantine: it is wiped and taken out of use. Retire: it is wiped and "
-		     "leaves service (state retired)."),
+		     "Quarantine: it is wiped and quarantined until an operator releases it. "
+		     "Retire: it is wiped and leaves service (state retired)."),
 	FIELD(drain_spec, cancelled, "cancelled", FIELD_BOOL, .def = "false",
 	      .rules = cancelled_rules,
 	      .doc = "Whether the drain is cancelled. Machines that have not left their tenant "
-		     "serve on. May be set to true, but not back."),
+		     "stay in service. May be set to true, but not back to false."),
 	FIELD(drain_spec, ttl_seconds_after_finished, "ttlSecondsAfterFinished", FIELD_I64,
 	      .min = 0, .max = 31536000, .def = "604800", .immutable = true,
 	      .doc = "Time in seconds after which a finished Drain is deleted."),
@@ -81,29 +81,36 @@ static const struct field target_fields[] = {
 	FIELD(drain_target, machine, "machine", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the Machine."),
 	FIELD(drain_target, claim, "claim", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the NodeClaim that the Machine served when the drain started."),
+	      .doc = "Name of the NodeClaim that the Machine serves. While phase is Pending, the "
+		     "name follows the Machine; afterwards it no longer changes."),
 	FIELD(drain_target, phase, "phase", FIELD_STR, .max_len = 32,
 	      .doc = "Progress of this machine: Pending, Evicting, Escalating, Leaving, Wiping, "
-		     "Done, Stopped, Failed or Cancelled."),
+		     "Done, Stopped (in service again after the deadline), Failed or Cancelled."),
 	FIELD(drain_target, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of pods that are still on the Node."),
+	      .doc = "Number of pods that are still on the Node. If phase is Stopped or Done, "
+		     "number of pods that had not left by then."),
 	FIELD(drain_target, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What prevents the first pod that is still on the Node from leaving, such as "
-		     "\"pdb team-x/web\"."),
+	      .doc = "What the drain waits for: whatever keeps the first pod that is still on the "
+		     "Node, such as \"pdb team-x/web\". If phase is Pending, the gang with which "
+		     "the machine leaves. If phase is Failed, the cause."),
 	FIELDS_END,
 };
 
 static const struct field status_fields[] = {
 	FIELD(drain_status, phase, "phase", FIELD_ENUM, .enums = drain_phase_names,
-	      .doc = "Progress of the drain as a whole."),
+	      .doc = "Progress of the drain as a whole. Succeeded: all machines ended as "
+		     "requested. Partial: some did not."),
 	FIELD(drain_status, start_time, "startTime", FIELD_TIME,
-	      .doc = "Time at which the drain started and its targets were resolved."),
+	      .doc = "Time at which the drain started and the list of its targets was determined."),
 	FIELD(drain_status, completion_time, "completionTime", FIELD_TIME,
 	      .doc = "Time at which the drain finished."),
 	FIELD_ITEMS(drain_status, targets, "targets", target_fields, .max_items = 1000,
-		    .doc = "Machines that the drain empties, resolved once when it starts."),
+		    .doc = "Machines that the drain empties. The list is determined once, when the "
+			   "drain starts."),
 	CONDITIONS_ROW(drain_status,
-		       "Conditions: Ready (True if all machines ended as requested), Resolved."),
+		       "Conditions: Ready (True if all machines ended as requested); Resolved "
+		       "(True if all named objects were found, or the selector matched); Valid, "
+		       "once drover has refused the object."),
 	FIELDS_END,
 };
 

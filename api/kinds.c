@@ -26,8 +26,8 @@ static const struct field_rule short_name_rules[] = {
 const struct object_kind object_kinds[OBJECT_KINDS] = {
 	[OBJECT_NODE_POOL] = OBJECT_KIND(
 		node_pool, "NodePool", "nodepools", "nodepool", "npool", .has_status = true,
-		.doc = "A set of nodes for selected virtual clusters: their template, limits, and "
-		       "the rules by which they are given back."),
+		.doc = "A set of nodes for selected virtual clusters: template and limits of the "
+		       "nodes, and rules for their release."),
 	[OBJECT_NODE_CLAIM] = OBJECT_KIND(
 		node_claim, "NodeClaim", "nodeclaims", "nodeclaim", "nclaim", .has_status = true,
 		.rules = short_name_rules,
@@ -48,21 +48,21 @@ const struct object_kind object_kinds[OBJECT_KINDS] = {
 			    .doc = "A tenant: its kubeconfig, quota, fair share and network."),
 	[OBJECT_DRAIN] = OBJECT_KIND(
 		drain, "Drain", "drains", "drain", "drn", .has_status = true,
-		.doc = "A request by an operator to empty machines: which, why, until when, and "
-		       "what happens to them afterwards."),
+		.doc = "An operator's request to empty machines: which machines, why, until when, "
+		       "and what happens to them afterwards."),
 	[OBJECT_WIPE_RECORD] = OBJECT_KIND(wipe_record, "WipeRecord", "wiperecords", "wiperecord",
 					   "wr", .doc = "Signed evidence of one wipe attempt."),
 	[OBJECT_BURST_POLICY] =
 		OBJECT_KIND(burst_policy, "BurstPolicy", "burstpolicies", "burstpolicy", "bpol",
 			    .has_status = true,
-			    .doc = "Rules for launching cloud instances for work that "
-				   "waits: when, where, at what cost, and when they "
-				   "end."),
+			    .doc = "Rules for launching cloud instances for waiting work: when, "
+				   "where, at what cost, and when the instances end."),
 	[OBJECT_BURST_LEDGER] =
 		OBJECT_KIND(burst_ledger, "BurstLedger", "burstledgers", "burstledger", "bledg",
 			    .has_status = true,
-			    .doc = "Cost of ended launches by all BurstPolicies of the "
-				   "same name. It remains when a policy is deleted."),
+			    .doc = "Cost of the ended launches of the BurstPolicy with the "
+				   "ledger's name, and of deleted policies with that name. The "
+				   "ledger is kept when a policy is deleted."),
 };
 
 const struct object_kind *object_kind_find(const char *name)

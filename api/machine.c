@@ -20,8 +20,8 @@ static const struct field bmc_trust_fields[] = {
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
 	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the CA certificate that is trusted. If an approval does "
-		     "not set it, the CA certificate that drover reads is approved."),
+	      .doc = "SHA-256 digest of the trusted CA certificate. An approval without caDigest "
+		     "approves the CA certificate that drover reads."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {
@@ -36,8 +36,9 @@ static const struct field approval_fields[] = {
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME,
 	      .doc = "Name of the NodeClaim that the machine serves. For action Adopt."),
 	FIELD_PTR(machine_approval, bmc, "bmc", bmc_trust_fields,
-		  .doc = "For action TrustBMC: the BMC to which drover may send the password. Void "
-			 "once spec.bmc or the Secret differs from it."),
+		  .doc = "For action TrustBMC: BMC to which drover may send the password. The "
+			 "approval is void once spec.bmc or the name of the Secret no longer "
+			 "matches."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
@@ -151,9 +152,9 @@ static const struct field spec_fields[] = {
 		"afterwards only the operator changes the list."),
 	FIELD(machine_spec, unseen_drives, "unseenDrives", FIELD_STRINGS, .max_items = 256,
 	      .max_len = 160,
-	      .doc = "Drives that the BMC lists, the agent does not see and the operator has "
-		     "accounted for. They are not wiped. Each entry is a serial number or an ID "
-		     "from status.inventory.unseenDrives. Written by \"drover approve "
+	      .doc = "Drives that the BMC lists but the agent does not see, and that the operator "
+		     "has accounted for. They are not wiped. Each entry is a serial number or an "
+		     "ID from status.inventory.unseenDrives. Written by \"drover approve "
 		     "--drives\"."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
 		  .doc = "Identity that the BMC must report at each login. If not set, drover does "
@@ -178,7 +179,8 @@ static const struct field instance_fields[] = {
 	      .doc = "Idempotency token of the launch request. A repeated request with the same "
 		     "token launches nothing new. Empty: no launch has been requested."),
 	FIELD(machine_instance, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of the offer being tried, counted from 1."),
+	      .doc = "Number of the launch attempt, counted from 1. Each attempt has its own offer "
+		     "and token."),
 	FIELD(machine_instance, region, "region", FIELD_STR, .max_len = 128,
 	      .doc = "Region of the instance."),
 	FIELD(machine_instance, zone, "zone", FIELD_STR, .max_len = 128,
@@ -192,8 +194,8 @@ static const struct field instance_fields[] = {
 	FIELD(machine_instance, currency, "currency", FIELD_STR, .max_len = 3,
 	      .doc = "Currency of microsPerHour, an ISO 4217 code."),
 	FIELD(machine_instance, refused_time, "refusedTime", FIELD_TIME,
-	      .doc = "Time at which the cloud refused the launch request with this token. Not "
-		     "set if it did not."),
+	      .doc = "Time at which the cloud refused the launch request with this token. Not set "
+		     "if the request was not refused."),
 	FIELD(machine_instance, refusal, "refusal", FIELD_STR,
 	      .doc = "Error message of the cloud for the refused request."),
 	FIELD(machine_instance, id, "id", FIELD_STR, .max_len = 128,
@@ -229,7 +231,8 @@ static const struct field attempt_fields[] = {
 	FIELD_OBJ(machine_attempt, previous, "previous", attempt_previous_fields,
 		  .doc = "Newest WipeRecord of the machine when the attempt began."),
 	FIELD(machine_attempt, nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,
-	      .doc = "SHA-256 digest of the nonce from which the canaries are derived."),
+	      .doc = "SHA-256 digest of the nonce from which the canaries (test blocks written "
+		     "before the wipe) are derived."),
 	FIELD(machine_attempt, policy_digest, "policyDigest", FIELD_STR, .max_len = 128,
 	      .doc = "SHA-256 digest of the wipe policy that applies to the attempt."),
 	FIELD(machine_attempt, start_time, "startTime", FIELD_TIME,
@@ -248,8 +251,9 @@ static const struct field last_wipe_fields[] = {
 		 .max = INT64_MAX,
 		 .doc = "Number of the tenancy (status.tenancy) whose data this wipe erased."),
 	FIELD_IN(machine_status, last_wipe, operation, "operation", FIELD_STR, .max_len = 64,
-		 .doc = "ID of the operation that wiped the machine. With bootNumber it yields the "
-			"nonce by which the drives are checked again."),
+		 .doc = "ID of the operation that wiped the machine. From this ID and bootNumber "
+			"drover derives the nonce of that wipe, to check the drives again before "
+			"the next use."),
 	FIELD_IN(machine_status, last_wipe, boot_number, "bootNumber", FIELD_I64, .min = 0,
 		 .max = INT64_MAX, .doc = "Boot number of the agent in that operation."),
 	FIELDS_END,
@@ -264,14 +268,17 @@ static const struct field power_fields[] = {
 		 .doc = "ID of the operation for which an operator confirmed that the machine is "
 			"off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
-		 .doc = "ID of the operation in which the machine was heard on the network after "
-			"its BMC had reported Off."),
+		 .doc = "ID of the operation in which the machine was active on the network after "
+			"its BMC had reported Off. While it is set, drover does not believe this "
+			"Off."),
 	FIELD_IN(machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
-		 .doc = "Operation, boot and keys of the agent for whose boot the machine was seen "
-			"off and then switched on, as OPERATION/BOOT/KEYS."),
+		 .doc = "Boot of the agent for which the machine was seen off and then switched "
+			"on, as OPERATION/BOOT/KEYS: ID of the operation, boot number, and ID of "
+			"drover's keys."),
 	FIELD_IN(machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
-		 .doc = "Operation and boot of the agent for which the machine was switched on to "
-			"boot by HTTP, as OPERATION/BOOT. Removed after that boot."),
+		 .doc = "Boot of the agent by HTTP for which the machine was switched on, as "
+			"OPERATION/BOOT: ID of the operation and boot number. Removed once the "
+			"machine is seen off after that boot."),
 	FIELDS_END,
 };
 
@@ -282,8 +289,8 @@ static const struct field probe_fields[] = {
 	FIELD(machine_probe, time, "time", FIELD_TIME,
 	      .doc = "Time at which the result was received."),
 	FIELD(machine_probe, message, "message", FIELD_STR, .max_len = 512,
-	      .doc = "Reason for which the probe proves nothing more. Not set if every probed "
-		     "address answered as expected."),
+	      .doc = "Why the probe does not prove the segment. Not set if it does: each address "
+		     "of this segment answered, and each of another segment was silent."),
 	FIELD(machine_probe, api_server, "apiServer", FIELD_BOOL,
 	      .doc = "Whether the machine's image reached its tenant's API server before it "
 		     "joined."),
@@ -298,9 +305,9 @@ static const struct field network_fields[] = {
 		 .doc = "Segment of the machine's ports: quarantine, provisioning or tenant/NAME."),
 	FIELD_IN(machine_status, network, proof, "proof", FIELD_STR, .max_len = 16,
 		 .doc = "Strength of the proof that the ports are in this segment: Strong, Weak or "
-			"None."),
+			"None (docs/network.md)."),
 	FIELD_IN(machine_status, network, observed_time, "observedTime", FIELD_TIME,
-		 .doc = "Time at which the segment was read."),
+		 .doc = "Time at which the segment was last read, or proved by a probe."),
 	FIELD_IN(machine_status, network, probe, "probe", FIELD_OBJECT_PTR, .sub = probe_fields,
 		 .size = sizeof(struct machine_probe),
 		 .doc = "Result of the last network probe by the machine itself in this segment."),
@@ -320,9 +327,9 @@ static const struct field progress_fields[] = {
 	FIELD(machine_progress, phase, "phase", FIELD_STR, .max_len = 64,
 	      .doc = "What the agent is doing, such as canaries, overwrite or image."),
 	FIELD(machine_progress, done_bytes, "doneBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of bytes done, over all drives."),
+	      .doc = "Number of bytes processed so far, over all drives."),
 	FIELD(machine_progress, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of bytes to do in total, over all drives. 0: unknown."),
+	      .doc = "Number of bytes to process in total, over all drives. 0: unknown."),
 	FIELD(machine_progress, bytes_per_second, "bytesPerSecond", FIELD_I64, .min = 0,
 	      .max = INT64_MAX, .doc = "Data rate in bytes per second, over all drives."),
 	FIELD(machine_progress, expected_end, "expectedEnd", FIELD_TIME,
@@ -348,16 +355,16 @@ static const struct field operation_fields[] = {
 	FIELD(machine_operation, boot_number, "bootNumber", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of the agent's boot within this operation, counted from 1."),
 	FIELD(machine_operation, handle, "handle", FIELD_STR,
-	      .doc = "Handle that the backend returned for a call in progress."),
+	      .doc = "Handle by which the backend (BMC, BCM or program) identifies a call in "
+		     "progress."),
 	FIELD(machine_operation, started, "started", FIELD_TIME,
 	      .doc = "Time at which the step began."),
 	FIELD(machine_operation, deadline, "deadline", FIELD_TIME,
-	      .doc = "Time at which drover gives the step up."),
+	      .doc = "Time at which drover gives up the step."),
 	FIELD(machine_operation, waiting_for, "waitingFor", FIELD_ENUM, .enums = waiting_names,
-	      .doc = "What the step waits for: the device or another system (Device), a rate "
-		     "limit of drover (Rate), a PodDisruptionBudget (Budget) or an operator "
-		     "(Approval). The deadline is extended while the cause is a rate limit of "
-		     "drover."),
+	      .doc = "What the step waits for. Device: the device or another system. Rate: a rate "
+		     "limit of drover; the deadline is extended by this wait. Budget: a "
+		     "PodDisruptionBudget. Approval: an operator."),
 	FIELD(machine_operation, next_attempt, "nextAttempt", FIELD_TIME,
 	      .doc = "Time at which the step is tried next."),
 	FIELD_OBJ(machine_operation, last_error, "lastError", error_fields,
@@ -395,8 +402,8 @@ static const struct field nic_fields[] = {
 
 static const struct field unseen_fields[] = {
 	FIELD(machine_unseen, id, "id", FIELD_STR, .required = true, .max_len = 160,
-	      .doc = "ID of the drive: its serial number or durable name, or MODEL#N for the Nth "
-		     "drive of a model that has neither."),
+	      .doc = "ID of the drive: its serial number, or its WWN or EUI. If the BMC reports "
+		     "neither, MODEL#N for the Nth drive of a model."),
 	FIELD(machine_unseen, model, "model", FIELD_STR, .max_len = 256,
 	      .doc = "Model, as reported by the BMC."),
 	FIELD(machine_unseen, slot, "slot", FIELD_STR, .max_len = 256,
@@ -439,12 +446,13 @@ static const struct field failure_fields[] = {
 	FIELD(machine_failure, pool, "pool", FIELD_STR, .max_len = 253,
 	      .doc = "NodePool of that NodeClaim."),
 	FIELD(machine_failure, image, "image", FIELD_STR, .max_len = 128,
-	      .doc = "Image of that NodeClaim, by digest."),
+	      .doc = "Image of that NodeClaim: its digest, or the BCM category if it has no "
+		     "digest."),
 	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
 	      .doc = "VirtualCluster of that NodeClaim."),
 	FIELD(machine_failure, template_, "template", FIELD_STR, .max_len = 16,
-	      .doc = "Hash of the pool template of that NodeClaim; used to stop replacing Nodes by "
-		     "a template that failed."),
+	      .doc = "Hash of the pool template of that NodeClaim. After a failure drover stops "
+		     "replacing Nodes by the same template."),
 	FIELDS_END,
 };
 
@@ -467,7 +475,8 @@ static const struct field quarantine_fields[] = {
 
 static const struct field hold_fields[] = {
 	FIELD(machine_hold, drain, "drain", FIELD_STR, .max_len = 253,
-	      .doc = "Drain that holds the machine. Not set if an operator cordoned the Node."),
+	      .doc = "Name of the Drain that holds the machine. Not set if an operator cordoned "
+		     "the Node."),
 	FIELD(machine_hold, since, "since", FIELD_TIME, .doc = "Time at which the hold began."),
 	FIELD(machine_hold, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that had not left when the Drain's hold began."),
@@ -506,26 +515,29 @@ static const struct field leave_fields[] = {
 	FIELD(machine_leave, reason, "reason", FIELD_STR, .required = true, .max_len = 64,
 	      .doc = "Reason for which the machine leaves its tenant: docs/drain.md lists them."),
 	FIELD(machine_leave, drain, "drain", FIELD_STR, .max_len = 253,
-	      .doc = "Drain that requested that the machine leaves. Not set if none did."),
+	      .doc = "Name of the Drain that requested that the machine leaves. Not set if none "
+		     "did."),
 	FIELD(machine_leave, then, "then", FIELD_ENUM, .enums = drain_then_names,
 	      .def = "\"Release\"",
-	      .doc = "What happens after the machine has left: Release (wiped and free), Hold "
-		     "(stays with its tenant), Quarantine or Retire (wiped, then out of use)."),
+	      .doc = "What happens after the drain. Release: the machine is wiped and becomes "
+		     "free. Hold: it stays with its tenant. Quarantine, Retire: it is wiped and "
+		     "then taken out of use."),
 	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain that set the field then. Not set if it is the Drain that "
-		     "the field drain names."),
+	      .doc = "Name of the Drain from which the field then comes. Not set if that is the "
+		     "Drain in the field drain."),
 	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
-	      .doc = "Time after which drover no longer waits for pods to leave. Not set: it "
+	      .doc = "Time after which drover no longer waits for pods to leave. Not set: drover "
 		     "waits without limit."),
 	FIELD(machine_leave, deadline_by, "deadlineBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain whose deadline applies and which acts from then on. Not "
-		     "set if it is the Drain that the field drain names, or if the deadline is "
-		     "that of the NodeClaim."),
+	      .doc = "Name of the Drain from which the field deadline comes; its onDeadline is "
+		     "Escalate. Not set if the deadline comes from the Drain in the field drain, "
+		     "or from the NodeClaim."),
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What prevents the first pod that is still on the Node from leaving, such as "
-		     "\"pdb team-x/web\"."),
+	      .doc = "What the drain waits for: whatever keeps the first pod that is still on the "
+		     "Node, such as \"pdb team-x/web\", a checkpoint, or attached volumes. "
+		     "docs/drain.md lists the texts."),
 	FIELDS_END,
 };
 
@@ -549,7 +561,8 @@ static const struct field status_fields[] = {
 	      .doc = "Time at which the machine entered this state."),
 	FIELD(machine_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .rules = tenancy_rules,
-	      .doc = "Number of the tenancy. It increases before anything of a new tenant is "
+	      .doc = "Number of the current tenancy. A tenancy lasts from the use by one tenant to "
+		     "the wipe after it. The number increases before anything of a new tenant is "
 		     "written to the machine, and never decreases."),
 	FIELD(machine_status, clean, "clean", FIELD_BOOL,
 	      .doc = "Whether the machine has been wiped since its last tenant, and the wipe is "
@@ -558,10 +571,10 @@ static const struct field status_fields[] = {
 		  .doc = "Identity that the BMC reported at the last login. \"drover approve\" "
 			 "copies it to spec.identity."),
 	FIELD_PTR(machine_status, claim_ref, "claimRef", object_ref_fields,
-		  .doc = "NodeClaim that owns the machine. It serves as a lock: a machine has at "
-			 "most one."),
+		  .doc = "NodeClaim that owns the machine. The field is a lock, so that at most "
+			 "one NodeClaim owns the machine."),
 	FIELD_OBJ(machine_status, last_wipe, "lastWipe", last_wipe_fields,
-		  .doc = "Newest WipeRecord that passed."),
+		  .doc = "Newest WipeRecord of a successful wipe."),
 	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
 		  .doc = "Wipe attempt that has begun and has no WipeRecord yet."),
 	FIELD_PTR(
@@ -574,7 +587,7 @@ static const struct field status_fields[] = {
 	FIELD_OBJ(machine_status, power, "power", power_fields,
 		  .doc = "Power state last reported by the BMC."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
-		  .doc = "Network segment of the machine's ports, and its proof."),
+		  .doc = "Network segment of the machine's switch ports, and the proof for it."),
 	FIELD_OBJ(machine_status, bmc, "bmc", machine_bmc_status_fields,
 		  .doc = "What drover has learned about the BMC."),
 	FIELD_PTR(machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
@@ -582,13 +595,13 @@ static const struct field status_fields[] = {
 			 "CA. Recorded from spec.bmc when first seen; later changes need an "
 			 "approval."),
 	FIELD_PTR(machine_status, operation, "operation", operation_fields,
-		  .doc = "Journal of the operation in progress. Written before each act, so that "
-			 "another leader can continue."),
+		  .doc = "Journal of the operation in progress. drover records each act here "
+			 "before it performs the act, so that a new leader can continue."),
 	FIELD_OBJ(machine_status, tenant, "tenant", object_ref_fields,
 		  .doc = "VirtualCluster that the machine serves or served last."),
 	FIELD(machine_status, pool, "pool", FIELD_STR, .max_len = 253,
-	      .doc = "NodePool through which the machine came to that VirtualCluster. The time "
-		     "of its wipe is charged there."),
+	      .doc = "NodePool of the NodeClaim through which the VirtualCluster in status.tenant "
+		     "got the machine. The time of the wipe is charged to this pool."),
 	FIELD_PTR(machine_status, warm_for, "warmFor", object_ref_fields,
 		  .doc = "NodePool for which the machine is kept powered on while it is free."),
 	FIELD_PTR(machine_status, agent, "agent", agent_fields,
@@ -598,11 +611,13 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(machine_status, failures, "failures", failure_fields, .max_items = 20,
 		    .doc = "Failures of the machine, the newest 20."),
 	FIELD_PTR(machine_status, quarantine, "quarantine", quarantine_fields,
-		  .doc = "Reason and exit of the quarantine. Set while the state is quarantined."),
+		  .doc = "Why the machine is quarantined, and how it leaves quarantine. Set while "
+			 "the state is quarantined."),
 	FIELD_PTR(machine_status, leave, "leave", leave_fields,
 		  .doc = "Why the machine leaves its tenant, and what happens after the wipe."),
 	FIELD_PTR(machine_status, hold, "hold", hold_fields,
-		  .doc = "Hold: nothing is scheduled to the machine, and it is not given back."),
+		  .doc = "Set while the machine is held: its Node stays cordoned with its tenant. "
+			 "Nothing is scheduled to it, and drover does not release it."),
 	FIELD_OBJ(machine_status, requests, "requests", requests_fields,
 		  .doc = "Annotation values (retry, release) that drover has already acted on."),
 	FIELD(machine_status, approval_id, "approvalID", FIELD_STR, .max_len = 64,
@@ -610,7 +625,9 @@ static const struct field status_fields[] = {
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot ID of the newest Node that ran on the machine."),
 	CONDITIONS_ROW(machine_status,
-		       "Conditions: Ready, Reachable, Managed, BootProtected, Healthy."),
+		       "Conditions: Ready; Reachable; Managed; BootProtected (others cannot read "
+		       "the boot medium or pose as the agent); Healthy; Valid, once drover has "
+		       "refused the object."),
 	FIELDS_END,
 };
 

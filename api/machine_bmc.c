@@ -8,7 +8,7 @@ static const struct field unlisted_fields[] = {
 	FIELD(machine_unlisted, firmware_version, "firmwareVersion", FIELD_STR, .max_len = 256,
 	      .doc = "Firmware version of the BMC when it was asked."),
 	FIELD(machine_unlisted, message, "message", FIELD_STR, .max_len = 1024,
-	      .doc = "Answer of the BMC."),
+	      .doc = "Error that the BMC returned."),
 	FIELD(machine_unlisted, observed_time, "observedTime", FIELD_TIME,
 	      .doc = "Time at which the BMC was last asked."),
 	FIELDS_END,
@@ -26,14 +26,14 @@ const struct field machine_bmc_status_fields[] = {
 			"does not try this version again."),
 	FIELD_IN(machine_status, bmc, fingerprint, "fingerprint", FIELD_STR, .max_len = 128,
 		 .doc = "SHA-256 digest of the certificate that was pinned at first use."),
-	FIELD_IN(
-		machine_status, bmc, kept_address, "keptAddress", FIELD_STR, .max_len = 128,
-		.doc = "SHA-256 digest of an HTTP boot URL of drover that the BMC does not remove. "
-		       "Nothing boots from it any more."),
-	FIELD_IN(
-		machine_status, bmc, media_over, "mediaOver", FIELD_STR, .max_len = 16,
-		.doc = "Transport for boot media. HTTPS: the BMC refused a medium over plain HTTP, "
-		       "so it now gets spec.boot.httpsMediaURL. \"drover retry\" resets it."),
+	FIELD_IN(machine_status, bmc, kept_address, "keptAddress", FIELD_STR, .max_len = 128,
+		 .doc = "SHA-256 digest of an HTTP boot URL that drover set and could not remove "
+			"from the BMC. The boot override is cleared, so nothing boots from this "
+			"URL."),
+	FIELD_IN(machine_status, bmc, media_over, "mediaOver", FIELD_STR, .max_len = 16,
+		 .doc = "Set to HTTPS after the BMC refused a boot medium over plain HTTP. The BMC "
+			"then gets boot media from spec.boot.httpsMediaURL of the Provider. "
+			"\"drover retry\" resets the field."),
 	FIELD_IN(machine_status, bmc, vendor, "vendor", FIELD_STR, .max_len = 256,
 		 .doc = "Vendor, as reported by the BMC."),
 	FIELD_IN(machine_status, bmc, product, "product", FIELD_STR, .max_len = 256,
@@ -62,8 +62,9 @@ const struct field machine_bmc_status_fields[] = {
 		.doc = "Smoothed response time of the BMC in milliseconds. Updated when it changes "
 		       "by a quarter."),
 	FIELD_IN(machine_status, bmc, trip_calls, "tripCalls", FIELD_I64, .min = 0,
-		 .doc = "Number of BMC requests during the machine's last cycle from free to free. "
-			"Set if one leader saw the whole cycle."),
+		 .doc = "Number of BMC requests from the time at which the machine last left the "
+			"state free until it was free again. Set only if one leader observed this "
+			"whole cycle."),
 	FIELD_IN(machine_status, bmc, drives_not_listed, "drivesNotListed", FIELD_OBJECT_PTR,
 		 .sub = unlisted_fields, .size = sizeof(struct machine_unlisted),
 		 .doc = "Set if the BMC does not serve its list of drives (Storage). drover asks "

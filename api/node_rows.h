@@ -13,13 +13,17 @@
  * that runs on the node. */
 static const char *const gate_names[] = {"G0", NULL};
 #define GATE_DOC                                                                                   \
-	"Checks that must pass before pods may be scheduled to the node. G0: the node is Ready, "  \
-	"its startup taints are gone, and every device that its instance type lists is registered."
-#define EXPIRE_DOC "Age at which the node is drained and given back. Never: no limit."
+	"Checks that must pass before pods may be scheduled to the node. G0: the Node is Ready, "  \
+	"its startup taints are gone, and it offers every extended resource (such as "             \
+	"nvidia.com/gpu) in the capacity of its instance type."
+#define EXPIRE_DOC                                                                                 \
+	"Age, counted from the creation of the NodeClaim, at which the node is drained and its "   \
+	"machine released. Never: no limit."
 #define GRACE_DOC                                                                                  \
-	"Longest time for a drain of the node. Afterwards the remaining pods are deleted, even "   \
-	"against PodDisruptionBudgets and finalizers of the tenant; but a node that leaves as "    \
-	"underutilized or drifted serves on instead."
+	"Longest time for a drain of the node, unless a Drain sets a deadline. Afterwards drover " \
+	"deletes the remaining pods, even against PodDisruptionBudgets. 30 s later it switches "   \
+	"the machine off, even if pods with finalizers remain. Exception: a node that leaves "     \
+	"because it is underutilized or has drifted stays in service."
 
 /* clang-format off */
 #define NODE_ROWS(type_)                                                                           \
@@ -32,8 +36,10 @@ static const char *const gate_names[] = {"G0", NULL};
 		    .doc = "Taints of a new node that other software must remove before the node " \
 			   "counts as ready."),                                                    \
 	FIELD_PTR(type_, user_data_secret_ref, "userDataSecretRef", object_name_ref_fields,        \
-		  .doc = "Secret in the namespace of drover with cloud-init user data. It is "     \
-			 "merged after drover's own user data."),                                  \
+		  .doc = "Secret, in the namespace in which drover runs, with cloud-init user "    \
+			 "data under the key user-data. It is written to the config drive "        \
+			 "unchanged. If not set, the user data is empty. Not supported for cloud " \
+			 "instances."),                                                            \
 	FIELD_PTR(type_, kubelet, "kubelet", object_kubelet_fields,                                \
 		  .doc = "Settings of the kubelet."),                                              \
 	FIELD_OBJ(type_, network, "network", object_node_network_fields, .def = "{}",              \

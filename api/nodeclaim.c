@@ -16,13 +16,14 @@ static const struct field requests_fields[] = {
 
 static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, uid, "uid", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "ID of the gang, the same for all its NodeClaims. With spec.burst, the ID "
-		     "of one launch decision for the gang."),
+	      .doc = "ID of the gang, the same for all its NodeClaims. With spec.burst, it is the "
+		     "ID of one launch decision for the gang."),
 	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 0, .max = 100000,
 	      .doc = "Number of NodeClaims of the gang. Set with spec.burst. 0: unknown."),
 	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,
-	      .doc = "Time until which instances wait for the others of the gang. Afterwards all "
-		     "are given back. Set with spec.burst."),
+	      .doc = "Time until which the instances of the gang wait for each other. If they are "
+		     "not all Ready by then, those without pods are released. If one of them fails "
+		     "earlier, all are released at once. Set with spec.burst."),
 	FIELDS_END,
 };
 
@@ -30,8 +31,8 @@ static const struct field burst_fields[] = {
 	FIELD_OBJ(node_claim_burst, policy_ref, "policyRef", object_ref_fields, .required = true,
 		  .doc = "BurstPolicy that decided the launch."),
 	FIELD(node_claim_burst, work, "work", FIELD_STR, .required = true, .max_len = 512,
-	      .doc = "Work for which the instance is launched: NAMESPACE/NAME of a pod, or the "
-		     "gang."),
+	      .doc = "Work for which the instance is launched: NAMESPACE/NAME of a pod, or name of "
+		     "a gang."),
 	FIELD(node_claim_burst, workload, "workload", FIELD_STR, .max_len = 512,
 	      .doc = "Workload to which budgets of scope Workload charge the launch. If not set, "
 		     "the value of work."),
@@ -43,13 +44,13 @@ static const struct field burst_fields[] = {
 	FIELD(node_claim_burst, market, "market", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_market_names, .doc = "Market in which the instance is bought."),
 	FIELD(node_claim_burst, price, "pricePerHour", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "Hourly price on which the decision was based."),
+	      .doc = "Price of the instance for one hour, on which the decision was based."),
 	FIELD(node_claim_burst, offered, "offeredPerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Hourly price that the Provider reported at the decision. The instance "
-		     "is not launched if it costs more."),
+	      .doc = "Price for one hour that the Provider reported at the decision. The instance "
+		     "is not launched at a higher price. Not set if the Provider reported none."),
 	FIELD(node_claim_burst, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
 	      .pattern = "^[A-Z]{3}$",
-	      .doc = "Currency of all amounts in burst, an ISO 4217 code."),
+	      .doc = "Currency of all amounts in spec.burst, an ISO 4217 code."),
 	FIELD(node_claim_burst, committed, "committed", FIELD_STR, .required = true, AS_MONEY,
 	      .doc = "Highest possible cost of the instance. It is charged to the budgets from "
 		     "decidedTime until the instance has ended."),
@@ -65,20 +66,22 @@ static const struct field_rule image_rules[] = {
 
 static const struct field claim_spec_fields[] = {
 	FIELD_OBJ(node_claim_spec, virtual_cluster_ref, "virtualClusterRef", object_ref_fields,
-		  .required = true, .doc = "VirtualCluster for which the node is made."),
+		  .required = true, .doc = "VirtualCluster that gets the node."),
 	FIELD_OBJ(node_claim_spec, node_pool_ref, "nodePoolRef", object_ref_fields,
 		  .required = true, .doc = "NodePool from whose template this spec was copied."),
 	FIELD_PTR(node_claim_spec, machine_ref, "machineRef", object_ref_fields,
-		  .doc = "Machine that the planner chose. If not set, the controller chooses one."),
+		  .doc = "Existing Machine that the planner chose. If neither machineRef nor "
+			 "providerRef is set, the controller chooses a Machine."),
 	FIELD_PTR(
 		node_claim_spec, provider_ref, "providerRef", object_name_ref_fields,
-		.doc = "Provider that launches a new instance for the claim; its Machine gets the "
-		       "claim's name. If not set, machineRef names an existing machine."),
+		.doc = "Provider that launches a new cloud instance for the claim. The Machine of "
+		       "the instance gets the claim's name. If not set, the claim uses an existing "
+		       "Machine."),
 	FIELD_OBJ(node_claim_spec, resources, "resources", requests_fields,
 		  .doc = "Resources that the pods of the claim need."),
 	FIELD(node_claim_spec, pods, "pods", FIELD_STRINGS, .max_items = 256, .max_len = 128,
-	      .doc = "UIDs of the pods for which the claim was made. The node's capacity is "
-		     "reserved for them until it is Ready."),
+	      .doc = "UIDs of the pods for which the claim was made. The capacity of the node is "
+		     "reserved for these pods until the node is Ready."),
 	FIELD_OBJ(node_claim_spec, image, "image", object_image_fields, .rules = image_rules,
 		  .doc = "Image that is written to the machine's disk."),
 	FIELD(node_claim_spec, labels, "labels", FIELD_MAP, .max_items = 64, .max_len = 63,
@@ -87,14 +90,17 @@ static const struct field claim_spec_fields[] = {
 	      .doc = "Annotations of the Node."),
 	NODE_ROWS(node_claim_spec),
 	FIELD_OBJ(node_claim_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",
-		  .doc = "Longest time for each phase until the node serves."),
+		  .doc = "Longest time for each phase until the node serves. If a phase takes "
+			 "longer, the claim fails and its machine is released."),
 	FIELD_OBJ(node_claim_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "What the machine's last wipe must have achieved at least."),
+		  .doc = "Lowest results of the machine's last wipe. A machine whose last wipe "
+			 "achieved less is not used."),
 	FIELD_PTR(node_claim_spec, gang, "gang", gang_fields,
-		  .doc = "Gang for which the claim was made. Its pods may have changed since."),
+		  .doc = "Gang (pods that start together) for which the claim was made. The pods "
+			 "of the gang may have changed since."),
 	FIELD_PTR(node_claim_spec, burst, "burst", burst_fields,
-		  .doc = "Decision of a BurstPolicy that this claim carries out. If not set, the "
-			 "claim counts within the NodePool's limits."),
+		  .doc = "Launch decision of a BurstPolicy that this claim carries out. Not set if "
+			 "no BurstPolicy decided."),
 	FIELDS_END,
 };
 static const struct field_rule claim_spec_rules[] = {
@@ -114,21 +120,25 @@ static const struct field claim_status_fields[] = {
 	FIELD_PTR(node_claim_status, machine_ref, "machineRef", object_ref_fields,
 		  .doc = "Machine that serves the claim."),
 	FIELD(node_claim_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Tenancy number of the machine for this claim."),
+	      .doc = "Number of the machine's tenancy for this claim (status.tenancy of the "
+		     "Machine)."),
 	FIELD(node_claim_status, phase, "phase", FIELD_STR, .max_len = 32,
-	      .doc = "Summary of the claim's progress, for human readers: a machine state, "
-		     "Pending, Failed or Ended."),
+	      .doc = "Summary of the claim's progress, for human readers: the state of its "
+		     "machine, Pending (no machine yet), Failed, or Ended (the machine has left)."),
 	FIELD(node_claim_status, node_name, "nodeName", FIELD_STR, .max_len = 253,
 	      .doc = "Name of the Node."),
 	FIELD(node_claim_status, node_uid, "nodeUID", FIELD_STR, .max_len = 64,
 	      .doc = "UID of the Node."),
 	FIELD(node_claim_status, provider_id, "providerID", FIELD_STR,
-	      .doc = "Provider ID of the Node, drover://PROVIDER/MACHINE."),
+	      .doc = "drover's ID of the machine, drover://PROVIDER/MACHINE. It is the provider ID "
+		     "of the Node, except for a cloud instance (status.instance.providerID of the "
+		     "Machine)."),
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
 		  .doc = "Expected time at which the node becomes ready."),
 	CONDITIONS_ROW(node_claim_status,
-		       "Conditions: Launched, Registered, Initialized, Ready, Drifted, Drained, "
-		       "VolumesDetached, PoweredOff, Isolated."),
+		       "Conditions: Launched, Registered, Initialized, Ready, Drifted, "
+		       "Consolidatable; Drained, VolumesDetached, PoweredOff and Isolated, once "
+		       "the node leaves; Valid, once drover has refused the object."),
 	FIELDS_END,
 };
 

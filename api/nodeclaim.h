@@ -16,8 +16,8 @@ struct node_claim_gang {
 	const char *uid;
 	/* number of claims of the gang; 0: unknown */
 	int64_t size;
-	/* wall ms until which instances of the gang wait for the gang's other instances; afterwards
-	 * all are given back; 0: no limit */
+	/* wall ms until which the instances of the gang wait for each other; if they are not all
+	 * Ready by then, those without pods are released; 0: no limit */
 	int64_t hold_until;
 };
 /* The decision of a BurstPolicy that the claim carries out: drover launches exactly this offer, at
@@ -79,7 +79,7 @@ struct node_claim_status {
 	struct {
 		int64_t p50, p90;
 	} eta;
-	/* types of conditions: Launched Registered Initialized Ready Drifted Drained
+	/* types of conditions: Launched Registered Initialized Ready Drifted Consolidatable Drained
 	 * VolumesDetached PoweredOff Isolated */
 	struct conditions conditions;
 };

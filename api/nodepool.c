@@ -29,14 +29,14 @@ static const struct field template_spec_fields[] = {
 			   "tenant's API server supports is used."),
 	FIELD(node_pool_template_spec, runtime_classes, "runtimeClasses", FIELD_STRINGS,
 	      .max_items = 16, .max_len = 253,
-	      .doc = "RuntimeClass handlers that the images contain, such as vnode. A pod with "
-		     "another runtimeClassName gets no machine of the pool. If not set, all "
-		     "RuntimeClasses are allowed."),
+	      .doc = "Names of the RuntimeClasses whose handlers the images contain, such as "
+		     "vnode. A pod with another runtimeClassName gets no machine of the pool. If "
+		     "not set, all RuntimeClasses are allowed."),
 	FIELD(node_pool_template_spec, nodes, "nodes", FIELD_STRINGS,
 	      .enums = virtual_cluster_nodes_names, .max_items = 2, .def = "[\"Private\"]",
-	      .doc = "Kinds of Nodes that machines of the pool may become: Private (of the "
-		     "virtual cluster itself) or Host (of the host cluster). A VirtualCluster "
-		     "whose spec.nodes is not listed gets no machine of the pool."),
+	      .doc = "Clusters whose Nodes the pool's machines may become. Private: the virtual "
+		     "cluster itself. Host: the host cluster. A VirtualCluster whose spec.nodes is "
+		     "not in the list gets no machine of the pool."),
 	NODE_ROWS(node_pool_template_spec),
 	FIELDS_END,
 };
@@ -72,8 +72,8 @@ static const struct field budget_fields[] = {
 	FIELD(node_pool_budget, reasons, "reasons", FIELD_STRINGS, .enums = budget_reasons,
 	      .max_items = 5,
 	      .doc = "Reasons for leaving to which this budget applies. If not set, the budget "
-		     "applies to all of them and to nodes older than expireAfter, which cannot be "
-		     "named here."),
+		     "applies to all these reasons, and also to nodes that leave because of "
+		     "expireAfter, which has no name in this list."),
 	FIELD(node_pool_budget, schedule, "schedule", FIELD_STR, AS_CRON,
 	      .doc = "Start of the time in which this budget applies, in cron syntax (minute "
 		     "hour day month weekday), UTC. Set together with duration. If not set, the "
@@ -95,25 +95,28 @@ const char *const node_pool_reclaim_names[] = {"Never", "Borrowed", "LowerPriori
 static const struct field disruption_fields[] = {
 	FIELD(node_pool_disruption, consolidation_policy, "consolidationPolicy", FIELD_ENUM,
 	      .enums = consolidation_names, .def = "\"WhenEmpty\"",
-	      .doc = "Nodes that may be given back to save machines. WhenEmpty: only nodes "
-		     "without pods. WhenEmptyOrUnderutilized: also nodes whose pods fit on other "
-		     "nodes of the same tenant."),
+	      .doc = "Nodes that drover may release to save machines. WhenEmpty: only nodes "
+		     "without pods, not counting pods of DaemonSets and static pods. "
+		     "WhenEmptyOrUnderutilized: also nodes whose pods fit on other nodes of the "
+		     "same tenant."),
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
-	      .doc = "Time for which a node must be empty or underutilized before it is given "
-		     "back. If not set, the greater of 10 minutes and twice the measured recycle "
-		     "time. Never: nodes are not given back."),
+	      .doc = "Time for which a node must be empty or underutilized before drover releases "
+		     "it. If not set, 10 minutes or twice the time that recent machines took from "
+		     "draining to free, whichever is longer. Never: no node is released for these "
+		     "reasons."),
 	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
 	      .def = "\"Never\"",
-	      .doc = "When drover replaces nodes that differ from the current template. Never: not "
-		     "at all. WhenEmpty: when no pod is on them. WithinBudgets: they are drained "
-		     "as budgets allow."),
+	      .doc = "When drover replaces nodes that differ from the current template. Never: "
+		     "drover does not replace them. WhenEmpty: drover replaces a node once no pod "
+		     "is on it. WithinBudgets: drover drains nodes as spec.disruption.budgets "
+		     "allow."),
 	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
 	      .enums = node_pool_reclaim_names, .def = "\"Never\"",
-	      .doc = "Nodes that may be taken back for a waiting tenant. Never: none. Borrowed: "
-		     "those of a tenant that exceeds its quota, for a tenant of the same cohort "
-		     "that does not. LowerPriority: also those of a tenant with a lower "
-		     "spec.priority."),
+	      .doc = "Nodes that drover may take from one tenant for the waiting pods of another. "
+		     "Never: none. Borrowed: nodes of a tenant that exceeds its quota, for a "
+		     "tenant of the same cohort that is within its own. LowerPriority: also nodes "
+		     "of a tenant with a lower spec.priority."),
 	FIELD_ITEMS(
 		node_pool_disruption, budgets, "budgets", budget_fields, .max_items = 50,
 		.rules = budget_rules, .def = "[{\"nodes\":\"10%\"}]",
@@ -126,8 +129,9 @@ static const struct field warm_fields[] = {
 	FIELD_IN(node_pool_spec, warm, nodes, "nodes", FIELD_I64, .min = 0, .max = 10000,
 		 .doc = "Number of free machines that are kept powered on with the agent running."),
 	FIELD_IN(node_pool_spec, warm, percent, "percent", FIELD_I64, .min = 0, .max = 100,
-		 .doc = "Number of such machines as a percentage of the pool's nodes, rounded up. "
-			"The greater of nodes and percent counts."),
+		 .doc = "Number of free machines that are kept powered on, as a percentage of the "
+			"pool's nodes, rounded up. If both nodes and percent are set, the greater "
+			"number counts."),
 	FIELDS_END,
 };
 
@@ -138,32 +142,40 @@ static const struct field pool_spec_fields[] = {
 	FIELD(node_pool_spec, weight, "weight", FIELD_I64, .min = 0, .max = 100,
 	      .doc = "Precedence of the pool. Pools with a higher weight are tried first."),
 	FIELD(node_pool_spec, limits, "limits", FIELD_RESOURCES, .max_items = 32,
-	      .doc = "Highest total of each resource, and of nodes, that the pool may have. A "
-		     "resource that is not listed has no limit."),
+	      .doc = "Highest total of each resource over all nodes of the pool. The resource "
+		     "nodes limits the number of nodes. A resource that is not listed has no "
+		     "limit. Without a limit for nodes, only a BurstPolicy can launch cloud "
+		     "instances for the pool."),
 	FIELD(node_pool_spec, paused, "paused", FIELD_BOOL,
-	      .doc = "Whether the pool is paused: it makes no new NodeClaims and does not "
-		     "disrupt nodes voluntarily."),
+	      .doc = "Whether the pool is paused. drover then creates no NodeClaims for the pool. "
+		     "It also drains none of the pool's nodes for spec.disruption, expireAfter or "
+		     "a sleeping tenant."),
 	FIELD_OBJ(node_pool_spec, template_, "template", template_fields, .required = true,
 		  .doc = "Template of the nodes. It is copied into each NodeClaim."),
 	FIELD_OBJ(node_pool_spec, disruption, "disruption", disruption_fields, .def = "{}",
-		  .doc = "When and how many nodes may be given back."),
+		  .doc = "When drover may release nodes by itself, and how many at one time. A "
+			 "released machine is drained, wiped and free again."),
 	FIELD_OBJ(node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "What a machine's last wipe must have achieved at least before the pool "
-			 "may claim it."),
+		  .doc = "Lowest results of a machine's last wipe. The pool claims no machine "
+			 "whose last wipe achieved less."),
 	FIELD_OBJ(node_pool_spec, warm, "warm", warm_fields,
 		  .doc = "Free machines that are kept powered on, so that nodes start faster."),
 	FIELD_OBJ(node_pool_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",
-		  .doc = "Longest time for each phase until a node serves."),
+		  .doc = "Longest time for each phase until a node serves. If a phase takes "
+			 "longer, the NodeClaim fails and its machine is released."),
 	FIELDS_END,
 };
 
 static const struct field pool_status_fields[] = {
 	FIELD(node_pool_status, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of nodes in the pool."),
+	      .doc = "Number of the pool's nodes, including nodes that are being prepared."),
 	FIELD(node_pool_status, resources, "resources", FIELD_RESOURCES, .max_items = 64,
-	      .doc = "Total resources of the pool's nodes."),
+	      .doc = "Total resources of the pool's nodes, including nodes that are being "
+		     "prepared."),
 	CONDITIONS_ROW(node_pool_status,
-		       "Conditions: Ready, ProvidersReady, LineStopped, WarmReady."),
+		       "Conditions: Ready; ProvidersReady; LineStopped (claims are paused after "
+		       "repeated failures); WarmReady, if warm is set; Valid, once drover has "
+		       "refused the object."),
 	FIELDS_END,
 };
 

@@ -70,12 +70,14 @@ static const struct field netris_fields[] = {
 		     "installation of drover needs its own."),
 	FIELD(provider_object_netris, host_servers, "hostServers", FIELD_STRINGS, .max_items = 64,
 	      .max_len = 128,
-	      .doc = "Names of servers that are added as shared servers to each tenant's server "
-		     "cluster when it is created: the hosts of tenants' control planes."),
+	      .doc = "Names of the servers that host the tenants' control planes. drover adds them "
+		     "as shared servers to each tenant's server cluster when it creates that "
+		     "cluster."),
 	FIELD(provider_object_netris, common_vnets, "commonVnets", FIELD_STRINGS, .max_items = 64,
 	      .max_len = 128,
-	      .doc = "Names of V-nets that may contain machines' ports in addition to the "
-		     "segment, such as those of BMCs and management. They do not weaken a proof."),
+	      .doc = "Names of V-nets that may contain machines' ports in addition to the V-nets "
+		     "of the segment, such as those of BMCs and management. Ports in them do not "
+		     "weaken the network proof."),
 	FIELDS_END,
 };
 
@@ -113,10 +115,11 @@ static const struct field network_fields[] = {
 	FIELD_PTR(provider_object_network, netris, "netris", netris_fields,
 		  .doc = "Netris controller that moves ports. Required for type netris."),
 	FIELD_OBJ(provider_object_network, segments, "segments", segments_fields,
-		  .doc = "Segments of drover itself. Required unless type is none."),
+		  .doc = "Names of drover's own network segments. Required unless type is none."),
 	FIELD_OBJ(
 		provider_object_network, probe, "probe", probe_fields, .def = "{}",
-		.doc = "Addresses that machines probe to prove in which segment their ports are."),
+		.doc = "Addresses that machines probe to prove in which segment their ports are. "
+		       "An address without a port is probed by ICMP echo, one with a port by TCP."),
 	FIELDS_END,
 };
 static const struct field_rule network_rules[] = {
@@ -138,31 +141,29 @@ static const struct field boot_fields[] = {
 		 .doc = "Methods to boot the agent, tried in this order. If not set, the methods "
 			"that the BMC supports."),
 	FIELD_IN(provider_object_spec, boot, media_url, "mediaURL", FIELD_STR, AS_HTTP,
-		 .doc = "URL of drover for BMCs and for firmware that boots by HTTP. If it is an "
-			"https URL, boot media are served over TLS only."),
-	FIELD_IN(
-		provider_object_spec, boot, https_media_url, "httpsMediaURL", FIELD_STR, AS_HTTPS,
-		.doc = "URL of drover over TLS, for BMCs that list HTTPS for virtual media or "
-		       "refuse media over plain HTTP. All other BMCs, and HTTP boot, use mediaURL. "
-		       "Needs an http mediaURL."),
-	FIELD_IN(
-		provider_object_spec, boot, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
-		.doc = "Networks from which boot media are fetched on behalf of BMCs and machines: "
-		       "NAT, HTTP proxies, or a second address of the BMC."),
+		 .doc = "URL at which BMCs, and firmware that boots by HTTP, fetch boot media from "
+			"drover. If it is an https URL, boot media are served over TLS only."),
+	FIELD_IN(provider_object_spec, boot, https_media_url, "httpsMediaURL", FIELD_STR, AS_HTTPS,
+		 .doc = "URL at which BMCs fetch boot media from drover over TLS. Only for BMCs "
+			"that list HTTPS for virtual media or have refused plain HTTP. All other "
+			"BMCs, and HTTP boot, use mediaURL. Needs an http mediaURL."),
+	FIELD_IN(provider_object_spec, boot, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
+		 .doc = "Networks whose addresses may fetch boot media for any BMC or machine: NAT "
+			"gateways, HTTP proxies, or second addresses of BMCs."),
 	FIELDS_END,
 };
 
 static const struct field agent_fields[] = {
-	FIELD_IN(
-		provider_object_spec, agent, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
-		.doc = "URL at which agents reach drover, from the quarantine and the provisioning "
-		       "segment."),
+	FIELD_IN(provider_object_spec, agent, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
+		 .doc = "URL at which agents reach drover from the quarantine and provisioning "
+			"segments."),
 	FIELD_IN(provider_object_spec, agent, networks, "networks", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Source networks (after NAT) from which agents may connect. If not set, "
-			"any. The agent of a machine with spec.provisioning.address may connect "
-			"only from that address."),
+			"agents may connect from any address. The agent of a machine with "
+			"spec.provisioning.address may connect only from that address or from "
+			"proxies."),
 	FIELD_IN(provider_object_spec, agent, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
-		 .doc = "Networks of NAT gateways or proxies through which agents call. Several "
+		 .doc = "Networks of NAT gateways or proxies through which agents connect. Several "
 			"machines may share an address in these networks."),
 	FIELDS_END,
 };
@@ -200,11 +201,12 @@ static const struct field bcm_fields[] = {
 		provider_object_bcm, credentials_secret_ref, "credentialsSecretRef",
 		object_local_secret_fields, .required = true,
 		.doc = "Secret with tls.crt and tls.key of a BCM certificate, or with username and "
-		       "password. Its key endpoint must equal spec.bcm.endpoint; the credentials "
+		       "password. Its entry endpoint must equal spec.bcm.endpoint. The credentials "
 		       "are sent nowhere else."),
 	FIELD(provider_object_bcm, management_network, "managementNetwork", FIELD_STR,
 	      .max_len = 63,
-	      .doc = "BCM network in which nodes are installed. If not set, the node's own."),
+	      .doc = "BCM network in which nodes are installed. If not set, the network that is "
+		     "configured for the node in BCM."),
 	FIELD(provider_object_bcm, clear_block_devices, "clearBlockDevices", FIELD_STRINGS,
 	      .max_items = 32, .max_len = 128,
 	      .doc = "Block devices that an installation clears in addition to those of its disk "
@@ -215,7 +217,8 @@ static const struct field bcm_fields[] = {
 		     "drover creates none."),
 	FIELD(provider_object_bcm, no_progress, "noProgress", FIELD_DURATION, .min = MINUTE,
 	      .max = DAY, .def = "\"15m\"",
-	      .doc = "Longest time in which an installation may report no progress."),
+	      .doc = "Longest time in which an installation may report no progress. Afterwards the "
+		     "NodeClaim fails."),
 	FIELD(provider_object_bcm, max_machines, "maxMachines", FIELD_I64, .min = 1, .max = 100000,
 	      .def = "1000",
 	      .doc = "Number of Machines of this Provider at which drover stops creating "
@@ -226,18 +229,21 @@ static const struct field bcm_fields[] = {
 static const struct field limits_fields[] = {
 	FIELD(provider_object_limits, requests_per_second, "requestsPerSecond", FIELD_I64, .min = 1,
 	      .max = 10000,
-	      .doc = "Highest number of calls per second to all BMCs, or to the backend's API. "
-		     "If not set, 1000 for type redfish, otherwise 50."),
+	      .doc = "Highest number of calls per second to all BMCs, or to the API of the "
+		     "backend. If not set: 1000 for types redfish and bcm, 5 for type ec2, "
+		     "otherwise 50."),
 	FIELD(provider_object_limits, concurrent_operations, "concurrentOperations", FIELD_I64,
 	      .min = 1, .max = 10000,
-	      .doc = "Highest number of calls in progress. Calls that take longer than 3 s no "
-		     "longer count, but are limited to the same number. If not set, 1024 for "
-		     "type redfish, otherwise 64."),
+	      .doc = "Highest number of calls in progress at one time. A call that takes longer "
+		     "than 3 s no longer counts; in addition, at most the same number of such slow "
+		     "calls may be in progress. If not set: 1024 for types redfish and bcm, "
+		     "otherwise 64. Has no effect for type ec2."),
 	FIELD(provider_object_limits, power_on_per_minute, "powerOnPerMinute", FIELD_I64, .min = 1,
 	      .max = 10000, .def = "30",
 	      .doc = "Highest number of machines that are switched on per minute."),
 	FIELD_OBJ(provider_object_limits, per_domain, "perDomain", per_domain_fields,
-		  .doc = "Additional power-on limit per rack, power feed or another domain."),
+		  .doc = "Additional power-on limit for each rack, power feed or other group of "
+			 "machines."),
 	FIELDS_END,
 };
 
@@ -314,21 +320,23 @@ static const struct field instance_type_fields[] = {
 	      .doc = "Price of one machine for one hour, also for owned machines. Needs "
 		     "currency. If not set, machine hours are counted without a cost."),
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
-	      .doc = "Currency of the prices, an ISO 4217 code in use."),
+	      .doc = "Currency of the prices, an ISO 4217 code that is in use."),
 	FIELD(provider_object_instance_type, spot_price_per_hour, "spotPricePerHour", FIELD_STR,
 	      AS_MONEY,
-	      .doc = "Bid for one hour of a spot instance. Type ec2. It is the highest price "
-		     "paid, and the price charged to budgets. Needs currency. If not set, spot "
-		     "is not offered to BurstPolicies."),
+	      .doc = "Highest price to pay for one hour of a spot instance. Budgets are charged "
+		     "this price. Only for type ec2. Needs currency. If not set, spot instances "
+		     "are not offered to BurstPolicies."),
 	FIELD(provider_object_instance_type, reserved_price_per_hour, "reservedPricePerHour",
 	      FIELD_STR, AS_MONEY,
-	      .doc = "Price charged for one hour in a capacity reservation, such as its fee "
-		     "divided by its hours. Type ec2. Needs currency. If not set, the price is "
-		     "unknown, and BurstPolicies refuse reservations."),
+	      .doc = "Price charged to budgets for one hour of an instance in a capacity "
+		     "reservation, such as the reservation's fee divided by its hours. Only for "
+		     "type ec2. Needs currency. If not set, the price is unknown, and "
+		     "BurstPolicies refuse reservations."),
 	FIELD(provider_object_instance_type, efa_interfaces, "efaInterfaces", FIELD_I64, .min = 1,
 	      .max = 64,
-	      .doc = "Number of EFA interfaces, one for each network card. Type ec2. If not set, "
-		     "one ordinary interface."),
+	      .doc = "Number of EFA network interfaces of an instance, one for each network card. "
+		     "Only for type ec2. If not set, instances have one ordinary network "
+		     "interface."),
 	FIELDS_END,
 };
 
@@ -393,16 +401,19 @@ static const struct field wipe_fields[] = {
 		       "the machine is free."),
 	FIELD(provider_object_wipe, floor.minimum_trust, "minimumTrust", FIELD_ENUM,
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
-	      .doc = "Lowest trust in the agent that does the wipe."),
+	      .doc = "Lowest trust in the agent that does the wipe. BootNetwork: the agent came "
+		     "over the provisioning network, and nothing measured it. SecureBoot and "
+		     "Quote: no agent of this version reaches them, so each wiped machine is "
+		     "quarantined."),
 	FIELD(provider_object_wipe, floor.must_cover, "mustCover", FIELD_STRINGS,
 	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
 	      .doc = "Parts of the machine, besides its drives, that a wipe must cover before the "
 		     "machine is free."),
 	FIELD(provider_object_wipe, deadline, "deadline", FIELD_DURATION, .min = 10 * MINUTE,
 	      .max = 7 * DAY,
-	      .doc = "Longest time for a wipe. If not set, 6h or the time that the machine's "
-		     "largest drive takes at 500 MB/s (NVMe) or 100 MB/s, whichever is longer, "
-		     "up to 168h."),
+	      .doc = "Longest time for a wipe. Afterwards the machine is quarantined. If not set, "
+		     "6h, or longer if the largest drive needs it at 500 MB/s (NVMe) or 100 MB/s "
+		     "(other drives), but at most 168h."),
 	FIELDS_END,
 };
 
@@ -445,7 +456,8 @@ static const struct field spec_fields[] = {
 		    .doc = "Instance types of the Provider's machines. Needed to plan nodes for "
 			   "machines that do not exist yet."),
 	FIELD_OBJ(provider_object_spec, wipe, "wipe", wipe_fields, .def = "{}",
-		  .doc = "What each wipe must achieve at least before a machine is free."),
+		  .doc = "Lowest results of a wipe. A machine whose wipe achieves less is "
+			 "quarantined and does not become free."),
 	FIELDS_END,
 };
 
@@ -508,19 +520,20 @@ static const struct field path_fields[] = {
 	FIELD(provider_object_path, instance_type, "instanceType", FIELD_STR, .required = true,
 	      .max_len = 128, .doc = "Instance type of the measured machines."),
 	FIELD(provider_object_path, from, "from", FIELD_STR, .required = true, .max_len = 32,
-	      .doc = "State from whose entry the time is measured. From claimed to gating it "
-		     "ends when the machine serves; from draining to verifying, and quarantined, "
-		     "when the machine is free."),
+	      .doc = "Machine state from whose beginning the time is measured. For claimed to "
+		     "gating, the time ends when the machine serves. For draining to verifying, "
+		     "and for quarantined, it ends when the machine is free."),
 	FIELD(provider_object_path, source, "source", FIELD_ENUM, .enums = path_sources,
 	      .doc = "Source of p50 and p90. Measured: from recent. Declared: from "
 		     "spec.instanceTypes[].expected. TooFew: none, because fewer than three "
 		     "machines were measured."),
 	FIELD(provider_object_path, p50, "p50", FIELD_DURATION,
-	      .doc = "Median time. Half of the machines took no longer."),
+	      .doc = "50th percentile: half of the machines took no longer. Equal to p90 if source "
+		     "is Declared."),
 	FIELD(provider_object_path, p90, "p90", FIELD_DURATION,
-	      .doc = "90th percentile. Nine of ten machines took no longer."),
+	      .doc = "90th percentile: nine of ten machines took no longer."),
 	FIELD(provider_object_path, seen, "seen", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of machines measured in total."),
+	      .doc = "Number of measurements so far. The last 50 are in recent."),
 	FIELD(provider_object_path, recent, "recent", FIELD_INTS, .max_items = 50,
 	      .doc = "Last measured times in seconds, newest last."),
 	FIELDS_END,
@@ -533,11 +546,13 @@ static const struct field status_fields[] = {
 		  .doc = "What drover found on the BCM head node. Set for type bcm."),
 	FIELD_ITEMS(
 		provider_object_status, paths, "paths", path_fields, .max_items = 1024,
-		.doc = "Measured durations, from which expected times are estimated. Stored here "
-		       "to survive restarts."),
+		.doc = "Measured durations until a machine serves, or is free again. Expected "
+		       "times are estimated from them. They are stored here to survive restarts."),
 	CONDITIONS_ROW(provider_object_status,
-		       "Conditions: Ready, Isolating, Paused, LineStopped, and for clouds "
-		       "Offering."),
+		       "Conditions: Ready; Isolating (the network isolates machines); Paused; "
+		       "LineStopped (claims are paused after repeated failures); Offering, for "
+		       "clouds (all instance types are available); Valid, once drover has refused "
+		       "the object."),
 	FIELDS_END,
 };
 

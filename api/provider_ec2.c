@@ -15,7 +15,7 @@ static const struct field zone_fields[] = {
 	      .max_items = 16, .max_len = 63,
 	      .doc = "Security group IDs. If not set, the VPC's default group."),
 	FIELD(provider_object_zone, image, "image", FIELD_STR, .max_len = 63,
-	      .doc = "AMI ID in this region. If not set, ec2.image."),
+	      .doc = "AMI ID in this region. If not set, spec.ec2.image."),
 	FIELDS_END,
 };
 
@@ -36,9 +36,9 @@ const struct field_rule provider_object_ec2_rules[] = {
 
 const struct field provider_object_ec2_fields[] = {
 	FIELD(provider_object_ec2, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
-	      .doc = "URL of an EC2 API other than that of AWS; {region} in it is replaced by "
+	      .doc = "URL of an EC2 API other than that of AWS. drover replaces {region} in it by "
 		     "the region. The Secret in credentialsSecretRef must contain the same URL "
-		     "under endpoint. If not set, the API of AWS."),
+		     "under endpoint. If not set, the API of AWS is used."),
 	FIELD_PTR(provider_object_ec2, ca_secret_ref, "caSecretRef", object_local_secret_fields,
 		  .doc = "Secret with the CA certificate of the endpoint under ca.crt. If not set, "
 			 "the system's CAs are trusted."),

@@ -67,13 +67,15 @@ static const struct field network_fields[] = {
 			"VirtualCluster."),
 	FIELD_IN(virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
 		 .doc = "Addresses that answer only this tenant's machines, such as its gateway or "
-			"API server. A machine elsewhere that gets an answer from one of them is "
-			"quarantined."),
+			"API server. An address without a port is probed by ICMP echo, one with a "
+			"port by TCP. A machine of another segment that gets an answer from one of "
+			"them is taken out of use."),
 	FIELD_IN(virtual_cluster_spec, network, require_proof, "requireProof", FIELD_ENUM,
 		 .enums = virtual_cluster_proof_names, .def = "\"None\"",
-		 .doc = "Weakest proof of a machine's segment that is accepted before the machine "
-			"becomes a Node: both before anything is written to it, and again in the "
-			"tenant's segment. Serving machines are not affected."),
+		 .doc = "Weakest network proof (docs/network.md) with which a machine may become a "
+			"Node of this tenant. Before drover writes anything to the machine, it "
+			"checks that this proof is possible; in the tenant's segment, it checks "
+			"the proof itself. Serving machines are not affected."),
 	FIELD_IN(virtual_cluster_spec, network, api_server, "apiServer", FIELD_OBJECT_PTR,
 		 .sub = api_server_fields, .size = sizeof(struct virtual_cluster_api_server),
 		 .rules = api_server_rules,
@@ -98,19 +100,18 @@ static const struct field spec_fields[] = {
 		  kubeconfig_fields, .required = true,
 		  .doc = "Secret with the tenant's kubeconfig."),
 	FIELD(virtual_cluster_spec, server, "server", FIELD_STR, AS_HTTPS,
-	      .doc = "URL at which drover reaches the API server. If not set, the server in the "
-		     "kubeconfig. Needed if the kubeconfig names localhost."),
+	      .doc = "URL at which drover reaches the tenant's API server. If not set, the server "
+		     "in the kubeconfig. Needed if the kubeconfig names localhost."),
 	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
 	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .valid = object_is_host_port,
 	      .want = "HOST:PORT",
-	      .doc = "Host and port at which nodes reach the API server from the tenant's "
-		     "network. If not set, the endpoint in the tenant's ConfigMap "
-		     "kubeadm-config."),
+	      .doc = "Host and port at which nodes reach the tenant's API server from the tenant's "
+		     "network. If not set, the endpoint in the tenant's ConfigMap kubeadm-config."),
 	FIELD(virtual_cluster_spec, nodes, "nodes", FIELD_ENUM,
 	      .enums = virtual_cluster_nodes_names, .def = "\"Private\"", .immutable = true,
 	      .doc = "Cluster whose Nodes the machines become. Private: the virtual cluster "
-		     "itself. Host: the host cluster, with the label and NoExecute taint "
-		     "drover.dev/virtual-cluster=NAME."),
+		     "itself. Host: the host cluster, in which the Nodes get the label and "
+		     "NoExecute taint drover.dev/virtual-cluster=NAME."),
 	FIELD(virtual_cluster_spec, join, "join", FIELD_ENUM, .enums = virtual_cluster_join_names,
 	      .def = "\"Kubeadm\"",
 	      .doc = "How machines join. Kubeadm: by kubeadm in their image. Script: they run, "
@@ -120,8 +121,8 @@ static const struct field spec_fields[] = {
 	FIELD_PTR(
 		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,
 		.doc = "Workload in the host cluster that runs the tenant's API server. The tenant "
-		       "is asleep while it is scaled to 0. If not set, the tenant never counts as "
-		       "asleep."),
+		       "is asleep while this workload is scaled to 0 and the API server does not "
+		       "answer. If not set, the tenant never counts as asleep."),
 	FIELD(virtual_cluster_spec, quota, "quota", FIELD_RESOURCES, .required = true,
 	      .max_items = 32,
 	      .doc = "Highest amount of each resource that the tenant's nodes may have in total. "
@@ -135,9 +136,8 @@ static const struct field spec_fields[] = {
 		     "beyond its own quota. A resource that is not listed has no limit. Needs "
 		     "cohort."),
 	FIELD(virtual_cluster_spec, lending_limit, "lendingLimit", FIELD_RESOURCES, .max_items = 32,
-	      .doc = "Highest amount of each resource of its quota that the tenant lends to its "
-		     "cohort while unused. A resource that is not listed has no limit. Needs "
-		     "cohort."),
+	      .doc = "Highest amount of each resource that the tenant lends to its cohort from its "
+		     "own unused quota. A resource that is not listed has no limit. Needs cohort."),
 	FIELD(virtual_cluster_spec, weight, "weight", FIELD_I64, .min = 1, .max = 1000, .def = "1",
 	      .doc = "Weight of the tenant in the fair share of GPUs."),
 	FIELD(virtual_cluster_spec, priority, "priority", FIELD_I64, .min = -1000000000,
@@ -148,11 +148,11 @@ static const struct field spec_fields[] = {
 		  .doc = "Network of the tenant."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
-	      .doc = "Time for which the tenant may be asleep, with its API server unreachable, "
-		     "before its machines are taken back. Never: they stay. Needs controlPlane."),
+	      .doc = "Longest time that the tenant may be asleep before its machines are released. "
+		     "Never: the machines stay. Needs controlPlane."),
 	FIELD(virtual_cluster_spec, paused, "paused", FIELD_BOOL,
-	      .doc = "Whether the tenant is paused: it gets no new nodes, and none are taken "
-		     "away."),
+	      .doc = "Whether the tenant is paused. drover then adds no nodes for the tenant and "
+		     "releases none by itself."),
 	FIELDS_END,
 };
 
@@ -164,17 +164,18 @@ static const struct field debt_fields[] = {
 	FIELD(virtual_cluster_debt, token_id, "tokenID", FIELD_STR, .max_len = 16,
 	      .doc = "ID of a bootstrap token that drover must still delete."),
 	FIELD(virtual_cluster_debt, since, "since", FIELD_TIME,
-	      .doc = "Time since which the cleanup is pending. drover gives up after 24 hours in "
-		     "which the tenant was not asleep."),
+	      .doc = "Time since which the cleanup is pending. drover gives up after 24 hours. If "
+		     "the tenant sleeps meanwhile, the 24 hours begin again when it wakes."),
 	FIELDS_END,
 };
 
 static const struct field api_path_fields[] = {
 	FIELD(virtual_cluster_api_path, address, "address", FIELD_STR, .max_len = 64,
-	      .doc = "Address and port at which machines reach the API server, as far as drover "
-		     "knows."),
+	      .doc = "Address and port at which machines reach the API server. Not set until "
+		     "drover knows it."),
 	FIELD(virtual_cluster_api_path, provider, "provider", FIELD_STR, .max_len = 253,
-	      .doc = "Provider whose fabric may contain a load balancer that drover created."),
+	      .doc = "Provider in whose fabric drover has created a load balancer for the tenant, "
+		     "or may have created one."),
 	FIELDS_END,
 };
 
@@ -199,11 +200,11 @@ static const struct field waiting_fields[] = {
 static const struct field usage_fields[] = {
 	FIELD(virtual_cluster_usage, gpu_seconds, "gpuSeconds", FIELD_I64, .min = 0,
 	      .max = INT64_MAX,
-	      .doc = "GPU time in GPU-seconds. Its value halves with each half-life that passes "
+	      .doc = "GPU time in GPU-seconds. Older use counts less: half after each half-life "
 		     "(drover run --usage-half-life)."),
 	FIELD(virtual_cluster_usage, time, "time", FIELD_TIME,
-	      .doc = "Time at which status.allocated last changed. Usage since then is not "
-		     "included in gpuSeconds."),
+	      .doc = "Time up to which gpuSeconds is counted: the last change of status.allocated. "
+		     "Later use is not included."),
 	FIELDS_END,
 };
 
@@ -224,16 +225,18 @@ static const struct field charge_fields[] = {
 	      .doc = "Phase of the machines. Allocated: states claimed to gating. Ready: "
 		     "serving. Draining: draining to leaving. Wiping: dirty to verifying."),
 	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Price of one machine for one hour in that time. Not set if it was unknown."),
+	      .doc = "Price of one machine for one hour, as it was during these seconds. Not set "
+		     "if it was unknown."),
 	FIELD(virtual_cluster_charge, currency, "currency", FIELD_STR, AS_CURRENCY,
 	      .doc = "Currency of pricePerHour, an ISO 4217 code."),
 	FIELD(virtual_cluster_charge, gpus, "gpus", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of GPUs of one machine."),
 	FIELD(virtual_cluster_charge, seconds, "seconds", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Machine time in seconds, of all these machines together, until cost.time."),
+	      .doc = "Machine time in seconds, summed over these machines, until "
+		     "status.cost.time."),
 	FIELD(virtual_cluster_charge, machines, "machines", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of machines that are in this phase since cost.time. Their time "
-		     "since then is not included in seconds."),
+	      .doc = "Number of machines in this phase at status.cost.time. Their time after "
+		     "status.cost.time is not included in seconds."),
 	FIELDS_END,
 };
 
@@ -242,8 +245,8 @@ const struct field virtual_cluster_cost_fields[] = {
 	      .doc = "Time up to which the sums are complete."),
 	FIELD_ITEMS(
 		virtual_cluster_cost, charges, "charges", charge_fields, .max_items = 1024,
-		.doc = "Machine time and price by month, pool, instance type, phase and price, for "
-		       "the last 14 months."),
+		.doc = "Machine time, summed for each month, pool, Provider, instance type, phase "
+		       "and price of the last 14 months."),
 	FIELDS_END,
 };
 
@@ -257,33 +260,36 @@ static const struct field status_fields[] = {
 	      .doc = "Time of the last answer of the tenant's API server. Updated at least every "
 		     "5 minutes while it answers."),
 	FIELD(virtual_cluster_status, asleep_since, "asleepSince", FIELD_TIME,
-	      .doc = "Time since which the control plane has been seen paused or scaled to 0. "
-		     "Not set while the tenant is awake."),
+	      .doc = "Time since which the tenant is asleep: its control plane is paused or scaled "
+		     "to 0, and its API server does not answer. Not set while the tenant is "
+		     "awake."),
 	FIELD(virtual_cluster_status, asleep_object, "asleepObject", FIELD_STR, .max_len = 96,
-	      .doc = "UID and generation of the control plane's workload when it fell asleep. If "
-		     "they change, asleepSince starts anew."),
+	      .doc = "UID/GENERATION of the control plane's workload when the tenant fell asleep. "
+		     "If the workload has other values, asleepSince starts anew."),
 	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
 	      .doc = "Total resources of the tenant's nodes, including nodes that are being "
 		     "prepared."),
 	FIELD_PTR(virtual_cluster_status, usage, "usage", usage_fields,
-		  .doc = "GPU time that the tenant has used, which determines its share in the "
-			 "queue."),
+		  .doc = "GPU time that the tenant has used. It determines the tenant's place in "
+			 "the queue by fair share."),
 	FIELD_PTR(virtual_cluster_status, cost, "cost", virtual_cluster_cost_fields,
 		  .doc = "Cost of the tenant's machines by month. \"drover cost\" prints it."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", api_path_fields,
-		  .doc = "State of spec.network.apiServer: the known address, and what drover has "
-			 "created for it."),
+		  .doc = "Address in use for spec.network.apiServer, and what drover has created "
+			 "for it."),
 	FIELD_ITEMS(virtual_cluster_status, waiting, "waiting", waiting_fields,
 		    .max_items = VIRTUAL_CLUSTER_WAITING_MAX,
-		    .doc = "First waiting pods in the order of the queue, according to the latest "
-			   "plan. Updated with a delay of at most 10 s."),
+		    .doc = "First 64 waiting pods of the tenant in the order of the queue, "
+			   "according to the latest plan. Updated with a delay of at most 10 s."),
 	FIELD_ITEMS(
 		virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
 		.doc = "Nodes and bootstrap tokens that drover must still delete in the tenant's "
 		       "cluster after machines have left."),
 	CONDITIONS_ROW(virtual_cluster_status,
-		       "Conditions: KubeconfigAccepted, Permitted, Reachable, Ready, TakesNodes; "
-		       "APIServerWay if network.apiServer is set; Asleep if controlPlane is set."),
+		       "Conditions: KubeconfigAccepted; Permitted; Reachable; Ready; TakesNodes "
+		       "(machines can join); APIServerWay (the path to the API server works), if "
+		       "network.apiServer is set; Asleep, if controlPlane is set; Valid, once "
+		       "drover has refused the object."),
 	FIELDS_END,
 };
 

@@ -31,48 +31,54 @@ const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NU
 		 .required = true, .doc = (doc_))
 
 static const struct field canary_fields[] = {
-	COUNT(canaries, planted, "planted", "Canaries written before the wipe."),
-	COUNT(canaries, found, "found", "Canaries found after the wipe."),
+	COUNT(canaries, planted, "planted", "Number of canaries written before the wipe."),
+	COUNT(canaries, found, "found",
+	      "Number of canaries found after the wipe. 0: none was left."),
 	FIELDS_END,
 };
 
 static const struct field read_fields[] = {
-	COUNT(reads, clean, "clean", "Samples without residual data."),
-	COUNT(reads, dirty, "dirty", "Samples with residual data."),
-	COUNT(reads, unreadable, "unreadable", "Samples that the device could not read."),
+	COUNT(reads, clean, "clean", "Number of samples without residual data."),
+	COUNT(reads, dirty, "dirty", "Number of samples with residual data."),
+	COUNT(reads, unreadable, "unreadable", "Number of samples that the drive could not read."),
 	FIELDS_END,
 };
 
 const struct field evidence_device_fields[] = {
 	FIELD(evidence_device, type, "type", FIELD_STR, .max_len = 32,
-	      .doc = "NVMe, SATA, SAS, MMC, Virtio and so on."),
-	FIELD(evidence_device, model, "model", FIELD_STR, .max_len = 128, .doc = "Model."),
+	      .doc = "Type of the drive: NVMe, SATA, SAS, MMC, Virtio and so on."),
+	FIELD(evidence_device, model, "model", FIELD_STR, .max_len = 128,
+	      .doc = "Model of the drive."),
 	FIELD(evidence_device, serial, "serialNumber", FIELD_STR, .max_len = 128,
-	      .doc = "Serial number."),
+	      .doc = "Serial number of the drive."),
 	FIELD(evidence_device, wwn, "wwn", FIELD_STR, .max_len = 256,
-	      .doc = "World wide name, or its substitute if the drive has none."),
+	      .doc = "World-wide name of the drive, or an ID that drover uses instead if the drive "
+		     "has none."),
 	FIELD(evidence_device, bytes, "bytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Capacity in bytes."),
 	FIELD(evidence_device, rotational, "rotational", FIELD_BOOL,
-	      .doc = "True for a spinning disk; everything else counts as flash."),
+	      .doc = "Whether the drive is a spinning disk. All other drives count as flash."),
 	FIELD(evidence_device, technique, "technique", FIELD_STR, .max_len = 64,
-	      .doc = "Erase technique: SanitizeCryptoErase, Overwrite, None and so on."),
+	      .doc = "Erase method: SanitizeCryptoErase, Overwrite and so on. None: no method was "
+		     "used."),
 	FIELD(evidence_device, raw_status, "rawStatus", FIELD_INTS, .max_items = 16,
-	      .doc = "Result code of each erase command, in order; the last one belongs to "
-		     "technique. 0: success."),
+	      .doc = "Result codes of the erase commands in the order of sending. The last code "
+		     "belongs to technique. 0: success."),
 	FIELD(evidence_device, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Bytes erased at the agent's last report. Set only if the attempt did not "
-		     "complete. No proof."),
+	      .doc = "Number of bytes erased, according to the agent's last report. Set only if "
+		     "the attempt did not complete. It proves nothing."),
 	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
 	      .required = true, .doc = "Level that was reached and verified (NIST SP 800-88)."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
-	      .doc = "Why the level is Fail."),
+	      .doc = "Reason code if level is Fail, such as EraseUnverified."),
 	FIELD(evidence_device, message, "message", FIELD_STR, .max_len = 256,
-	      .doc = "The reason as text: the drive's result and the command."),
+	      .doc = "Human-readable details of reason: the drive's result and the command."),
 	FIELD_OBJ(evidence_device, canaries, "canaries", canary_fields, .required = true,
-		  .doc = "Canaries: known blocks derived from the nonce, written before the wipe."),
+		  .doc = "Counts of canaries. A canary is a block with known content, derived from "
+			 "the nonce. It is written before the wipe and must not be found after "
+			 "it."),
 	FIELD_OBJ(evidence_device, reads, "reads", read_fields, .required = true,
-		  .doc = "Samples read back after the wipe."),
+		  .doc = "Counts of samples: blocks that were read back after the wipe."),
 	FIELDS_END,
 };
 
@@ -100,19 +106,19 @@ const struct field evidence_previous_fields[] = {
 	FIELD_IN(evidence, previous, name, "name", FIELD_STR, .max_len = 253,
 		 .doc = "Name of the WipeRecord; absent in the first record."),
 	FIELD_IN(evidence, previous, digest, "digest", FIELD_STR, .max_len = 128,
-		 .doc = "SHA-256 of that record's envelope."),
+		 .doc = "SHA-256 digest of the envelope of that record."),
 	FIELDS_END,
 };
 
 const struct field evidence_inventory_fields[] = {
 	FIELD_IN(evidence, inventory, expected, "expected", FIELD_I64, .min = 0, .max = 100000,
-		 .required = true, .doc = "Number of drives expected."),
+		 .required = true, .doc = "Number of drives that were expected."),
 	FIELD_IN(evidence, inventory, seen, "seen", FIELD_I64, .min = 0, .max = 100000,
-		 .required = true, .doc = "Number of drives found."),
+		 .required = true, .doc = "Number of drives that were found."),
 	FIELD_IN(evidence, inventory, missing, "missing", FIELD_STRINGS, .max_items = 256,
 		 .doc = "WWNs of expected drives that were not found."),
 	FIELD_IN(evidence, inventory, extra, "extra", FIELD_STRINGS, .max_items = 256,
-		 .doc = "WWNs of drives found that were not expected."),
+		 .doc = "WWNs of found drives that were not expected."),
 	FIELDS_END,
 };
 

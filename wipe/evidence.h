@@ -162,7 +162,9 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 	FIELD_OBJ(type_, member_.machine, "machine", evidence_machine_fields, .required = true,    \
 		  .doc = "The machine whose drives were wiped."),                                  \
 		FIELD(type_, member_.tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,    \
-		      .required = true, .doc = "The tenancy that this wipe ends."),                \
+		      .required = true,                                                            \
+		      .doc = "Number of the tenancy (status.tenancy of the Machine) that this "    \
+			     "wipe ends."),                                                        \
 		FIELD(type_, member_.attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,      \
 		      .required = true,                                                            \
 		      .doc = "Number of the attempt within the tenancy, from 1."),                 \
@@ -172,18 +174,24 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		FIELD_OBJ(type_, member_.previous, "previous", evidence_previous_fields,           \
 			  .doc = "The machine's WipeRecord before this one."),                     \
 		FIELD(type_, member_.nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,       \
-		      .doc = "SHA-256 of the nonce from which canaries were derived."),            \
+		      .doc = "SHA-256 digest of the nonce from which the canaries were derived."), \
 		FIELD(type_, member_.policy_digest, "policyDigest", FIELD_STR, .max_len = 128,     \
-		      .doc = "SHA-256 of the wipe policy in force."),                              \
+		      .doc = "SHA-256 digest of the wipe policy that applied to the attempt."),    \
 		FIELD(type_, member_.start_time, "startTime", FIELD_TIME,                          \
-		      .doc = "When the attempt began."),                                           \
+		      .doc = "Time at which the attempt began."),                                  \
 		FIELD(type_, member_.end_time, "endTime", FIELD_TIME,                              \
-		      .doc = "When verification ended."),                                          \
+		      .doc = "Time at which the verification ended, or at which an incomplete "    \
+			     "attempt was given up."),                                             \
 		FIELD(type_, member_.verdict, "verdict", FIELD_ENUM, .enums = wipe_level_names,    \
-		      .required = true, .doc = "Lowest level of all devices."),                    \
+		      .required = true,                                                            \
+		      .doc = "Result of the attempt: the lowest level of all drives. Fail: also "  \
+			     "if the attempt did not complete, or if a drive was found that was "  \
+			     "not expected."),                                                     \
 		FIELD(type_, member_.agent_trust, "agentTrust", FIELD_ENUM,                        \
 		      .enums = wipe_trust_names, .required = true,                                 \
-		      .doc = "How the agent's own integrity was assured."),                        \
+		      .doc = "Trust in the agent. BootNetwork: it came over the provisioning "     \
+			     "network, and nothing measured it. SecureBoot, Quote: not reached "   \
+			     "by any agent of this version."),                                     \
 		FIELD_OBJ(type_, member_.inventory, "inventory", evidence_inventory_fields,        \
 			  .doc = "Expected drives compared with drives found."),                   \
 		FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields,             \
@@ -193,10 +201,11 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		      .doc = "Parts of the machine that this wipe does not cover."),               \
 		FIELD_ITEMS(type_, member_.statements, "statements", statement_fields,             \
 			    .max_items = STATEMENT_PARTS,                                          \
-			    .doc = "Results for parts other than drives."),                        \
+			    .doc = "Results for parts of the machine other than drives."),         \
 		FIELD(type_, member_.unfinished, "unfinished", FIELD_STR,                          \
-		      .doc = "Why the attempt did not complete; the record then has no agent's "   \
-			     "signature, only drover's.")
+		      .doc = "Reason for which the attempt did not complete. Such a record is "    \
+			     "signed by drover only, not by the agent. Not set if the attempt "    \
+			     "completed.")
 extern const struct field evidence_fields[];
 
 /* True if part, a name of EVIDENCE_NOT_COVERED, is covered by a statement. */

@@ -10,9 +10,11 @@ static const struct field node_fields[] = {
 	FIELD(statement_node, node, "node", FIELD_I64, .min = 0, .max = 65535, .required = true,
 	      .doc = "Number of the NUMA node."),
 	FIELD(statement_node, total_bytes, "totalBytes", FIELD_I64, .min = 0,
-	      .max = INT64_C(1) << 50, .required = true, .doc = "Memory of the node in bytes."),
+	      .max = INT64_C(1) << 50, .required = true,
+	      .doc = "Memory of the NUMA node in bytes."),
 	FIELD(statement_node, covered_bytes, "coveredBytes", FIELD_I64, .min = 0,
-	      .max = INT64_C(1) << 50, .required = true, .doc = "Bytes written and read back."),
+	      .max = INT64_C(1) << 50, .required = true,
+	      .doc = "Number of bytes that were overwritten and read back."),
 	FIELDS_END,
 };
 
@@ -21,21 +23,24 @@ const struct field statement_fields[] = {
 	      .doc = "The part of the machine."),
 	FIELD(statement, outcome, "outcome", FIELD_ENUM, .enums = statement_outcome_names,
 	      .required = true,
-	      .doc = "Covered: overwritten, read back, then zeroed. Failed: read back differently. "
-		     "NotCovered: not done, or too small a part."),
+	      .doc = "Result. Covered: the part was overwritten, read back and zeroed. Failed: it "
+		     "read back differently. NotCovered: it was not processed, or too little of it "
+		     "was."),
 	FIELD(statement, technique, "technique", FIELD_STR, .max_len = 64,
-	      .doc = "Overwritten: a unique value for each word, then zeros; both read back."),
+	      .doc = "Method. Overwritten: each word got a unique value and then zero; both were "
+		     "read back."),
 	FIELD(statement, message, "message", FIELD_STR, .max_len = 256,
 	      .doc = "Why the part is not covered; absent if it is."),
 	FIELD(statement, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_C(1) << 50,
 	      .required = true, .doc = "System memory as reported by the kernel, in bytes."),
 	FIELD(statement, covered_bytes, "coveredBytes", FIELD_I64, .min = 0,
 	      .max = INT64_C(1) << 50, .required = true,
-	      .doc = "Bytes written and read back; the remainder was not."),
+	      .doc = "Number of bytes that were overwritten and read back. The other bytes of "
+		     "totalBytes were not."),
 	FIELD(statement, bad_bytes, "badBytes", FIELD_I64, .min = 0, .max = INT64_C(1) << 50,
-	      .required = true, .doc = "Bytes that read back differently."),
+	      .required = true, .doc = "Number of bytes that read back differently."),
 	FIELD_ITEMS(statement, nodes, "nodes", node_fields, .max_items = STATEMENT_NODES_MAX,
-		    .doc = "The byte counts of each NUMA node."),
+		    .doc = "Byte counts of each NUMA node."),
 	FIELDS_END,
 };
 
