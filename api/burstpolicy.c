@@ -59,14 +59,14 @@ static const struct field priority_wait_fields[] = {
 	      .doc = "Lowest pod priority for which this entry applies."),
 	FIELD(burst_policy_priority_wait, wait, "wait", FIELD_DURATION, .required = true,
 	      .never = true, .max = YEAR,
-	      .doc = "Waiting time after which the work triggers. Never: waiting alone does not "
+	      .doc = "Waiting time after which the trigger fires. Never: waiting alone does not "
 		     "trigger."),
 	FIELDS_END,
 };
 static const struct field queue_wait_fields[] = {
 	FIELD(burst_policy_queue_wait, def, "default", FIELD_DURATION, .never = true, .max = YEAR,
 	      .def = "\"Never\"",
-	      .doc = "Waiting time after which the work triggers, for priorities to which no entry "
+	      .doc = "Waiting time after which the trigger fires, for priorities to which no entry "
 		     "of byPriority applies. Never: waiting alone does not trigger."),
 	FIELD_ITEMS(
 		burst_policy_queue_wait, by_priority, "byPriority", priority_wait_fields,
@@ -96,7 +96,7 @@ static const struct field guards_fields[] = {
 };
 static const struct field trigger_fields[] = {
 	FIELD_PTR(burst_policy_trigger, max_queue_wait, "maxQueueWait", queue_wait_fields,
-		  .doc = "Triggers if the work has waited for the time that is set for its pods' "
+		  .doc = "Triggers if the work has waited for the time that applies to its pods' "
 			 "priority."),
 	FIELD(burst_policy_trigger, predicted_wait_over, "predictedWaitOver", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
@@ -144,8 +144,8 @@ static const struct field gang_fields[] = {
 	FIELD_UNKEPT(
 		"mode", FIELD_ENUM, .enums = gang_modes, .only = gang_acted_upon,
 		.def = "\"AllOrNothing\"",
-		.doc = "Launch of a gang. AllOrNothing: all instances are launched in one zone, or "
-		       "none."),
+		.doc = "Whether a gang may be launched in part. AllOrNothing: all its instances "
+		       "are launched in one zone, or none."),
 	FIELDS_END,
 };
 static const struct field offer_fields[] = {
@@ -166,9 +166,9 @@ static const struct field offer_fields[] = {
 		     "unknown."),
 	FIELD(burst_policy_offer, gpu_equivalence, "gpuEquivalence", FIELD_MAP, .max_items = 64,
 	      .max_len = 63,
-	      .doc = "Throughput per GPU product, relative to other offers. The cost of an offer "
-		     "is divided by this factor when offers are compared. Products that are not "
-		     "listed have the factor \"1\"."),
+	      .doc = "Relative throughput of each GPU product. When offers are compared, the cost "
+		     "of an offer is divided by this factor. Products that are not listed have the "
+		     "factor \"1\"."),
 	FIELD_OBJ(burst_policy_offer, interconnect, "interconnect", interconnect_fields,
 		  .def = "{}", .doc = "Network between the instances of one launch."),
 	FIELD_UNKEPT("gang", FIELD_OBJECT, .sub = gang_fields, .def = "{}",
@@ -334,8 +334,8 @@ static const struct field compliance_fields[] = {
 static const struct field spot_needs_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime.spot_needs, checkpointable, "checkpointable",
 		 FIELD_BOOL, .def = "true",
-		 .doc = "Whether spot capacity is used only for work that saves its state "
-			"(checkpoints)."),
+		 .doc = "Whether spot capacity is used only for work that saves its state, as its "
+			"pods declare by the annotation drover.dev/checkpoint."),
 	FIELD_REFUSED("maxLostWork",
 		      .doc = "Not supported yet: highest amount of work that may be lost."),
 	FIELDS_END,
@@ -524,9 +524,10 @@ static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, market, "market", FIELD_STR, .max_len = 16,
 	      .doc = "Market of the chosen offer: OnDemand, Spot or Reserved."),
 	FIELD(burst_policy_decision, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of instances."),
+	      .doc = "Number of instances of the decision. 0: none."),
 	FIELD(burst_policy_decision, cost, "cost", FIELD_STR, .max_len = 24,
-	      .doc = "Highest possible cost of these instances, in spec.cost.currency."),
+	      .doc = "Highest possible cost of all instances of the decision, in "
+		     "spec.cost.currency."),
 	FIELDS_END,
 };
 static const struct field spend_fields[] = {

@@ -265,7 +265,7 @@ static const struct field power_fields[] = {
 	FIELD_IN(machine_status, power, observed_time, "observedTime", FIELD_TIME,
 		 .doc = "Time at which the state was read."),
 	FIELD_IN(machine_status, power, confirmed_by, "confirmedBy", FIELD_STR, .max_len = 253,
-		 .doc = "ID of the operation for which an operator confirmed that the machine is "
+		 .doc = "ID of the operation in which an operator confirmed that the machine is "
 			"off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
 		 .doc = "ID of the operation in which the machine was active on the network after "
@@ -451,8 +451,8 @@ static const struct field failure_fields[] = {
 	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
 	      .doc = "VirtualCluster of that NodeClaim."),
 	FIELD(machine_failure, template_, "template", FIELD_STR, .max_len = 16,
-	      .doc = "Hash of the pool template of that NodeClaim. After a failure drover stops "
-		     "replacing Nodes by the same template."),
+	      .doc = "Hash of the pool template of that NodeClaim. While a template fails, drover "
+		     "replaces no further Nodes by it."),
 	FIELDS_END,
 };
 
@@ -523,15 +523,15 @@ static const struct field leave_fields[] = {
 		     "free. Hold: it stays with its tenant. Quarantine, Retire: it is wiped and "
 		     "then taken out of use."),
 	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain from which the field then comes. Not set if that is the "
-		     "Drain in the field drain."),
+	      .doc = "Name of the Drain that decides what happens after the drain (field then). "
+		     "Not set if that is the Drain in the field drain."),
 	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
 	      .doc = "Time after which drover no longer waits for pods to leave. Not set: drover "
 		     "waits without limit."),
 	FIELD(machine_leave, deadline_by, "deadlineBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain from which the field deadline comes; its onDeadline is "
-		     "Escalate. Not set if the deadline comes from the Drain in the field drain, "
-		     "or from the NodeClaim."),
+	      .doc = "Name of the Drain whose deadline applies (field deadline); its onDeadline is "
+		     "Escalate. Not set if the deadline is that of the Drain in the field drain, "
+		     "or of the NodeClaim."),
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
@@ -561,9 +561,9 @@ static const struct field status_fields[] = {
 	      .doc = "Time at which the machine entered this state."),
 	FIELD(machine_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .rules = tenancy_rules,
-	      .doc = "Number of the current tenancy. A tenancy lasts from the use by one tenant to "
-		     "the wipe after it. The number increases before anything of a new tenant is "
-		     "written to the machine, and never decreases."),
+	      .doc = "Number of the current tenancy. A tenancy begins when a tenant gets the "
+		     "machine and ends with the wipe after it. The number increases before "
+		     "anything of a new tenant is written to the machine, and never decreases."),
 	FIELD(machine_status, clean, "clean", FIELD_BOOL,
 	      .doc = "Whether the machine has been wiped since its last tenant, and the wipe is "
 		     "proved."),
@@ -614,7 +614,8 @@ static const struct field status_fields[] = {
 		  .doc = "Why the machine is quarantined, and how it leaves quarantine. Set while "
 			 "the state is quarantined."),
 	FIELD_PTR(machine_status, leave, "leave", leave_fields,
-		  .doc = "Why the machine leaves its tenant, and what happens after the wipe."),
+		  .doc = "Why the machine leaves its tenant, and what happens to it afterwards. "
+			 "Set until the machine is free, quarantined or retired."),
 	FIELD_PTR(machine_status, hold, "hold", hold_fields,
 		  .doc = "Set while the machine is held: its Node stays cordoned with its tenant. "
 			 "Nothing is scheduled to it, and drover does not release it."),

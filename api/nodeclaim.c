@@ -93,8 +93,8 @@ static const struct field claim_spec_fields[] = {
 		  .doc = "Longest time for each phase until the node serves. If a phase takes "
 			 "longer, the claim fails and its machine is released."),
 	FIELD_OBJ(node_claim_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "Lowest results of the machine's last wipe. A machine whose last wipe "
-			 "achieved less is not used."),
+		  .doc = "Minimum requirements for the machine's last wipe. A machine whose last "
+			 "wipe does not meet them is not used."),
 	FIELD_PTR(node_claim_spec, gang, "gang", gang_fields,
 		  .doc = "Gang (pods that start together) for which the claim was made. The pods "
 			 "of the gang may have changed since."),

@@ -109,8 +109,8 @@ static const struct field disruption_fields[] = {
 	      .def = "\"Never\"",
 	      .doc = "When drover replaces nodes that differ from the current template. Never: "
 		     "drover does not replace them. WhenEmpty: drover replaces a node once no pod "
-		     "is on it. WithinBudgets: drover drains nodes as spec.disruption.budgets "
-		     "allow."),
+		     "is on it. WithinBudgets: drover drains such nodes, as "
+		     "spec.disruption.budgets and PodDisruptionBudgets allow."),
 	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
 	      .enums = node_pool_reclaim_names, .def = "\"Never\"",
 	      .doc = "Nodes that drover may take from one tenant for the waiting pods of another. "
@@ -156,8 +156,8 @@ static const struct field pool_spec_fields[] = {
 		  .doc = "When drover may release nodes by itself, and how many at one time. A "
 			 "released machine is drained, wiped and free again."),
 	FIELD_OBJ(node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "Lowest results of a machine's last wipe. The pool claims no machine "
-			 "whose last wipe achieved less."),
+		  .doc = "Minimum requirements for a machine's last wipe. The pool claims no "
+			 "machine whose last wipe does not meet them."),
 	FIELD_OBJ(node_pool_spec, warm, "warm", warm_fields,
 		  .doc = "Free machines that are kept powered on, so that nodes start faster."),
 	FIELD_OBJ(node_pool_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",

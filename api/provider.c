@@ -57,8 +57,8 @@ static const struct field netris_fields[] = {
 		.doc = "Verification of the controller's certificate. If not set, the system's CAs "
 		       "are trusted."),
 	FIELD(provider_object_netris, site, "site", FIELD_STR, .required = true, .max_len = 128,
-	      .doc = "Name of the site in Netris. Its servers must have the names of the "
-		     "Machines."),
+	      .doc = "Name of the site in Netris. The servers of the site must have the same names "
+		     "as the Machines."),
 	FIELD(provider_object_netris, template_, "template", FIELD_STR, .required = true,
 	      .max_len = 128,
 	      .doc = "Name of the server-cluster template from which tenants' server clusters "
@@ -84,12 +84,12 @@ static const struct field netris_fields[] = {
 static const struct field segments_fields[] = {
 	FIELD_IN(provider_object_network, segments, quarantine, "quarantine", FIELD_STR,
 		 .required = true, .max_len = 253,
-		 .doc = "Name of the quarantine segment. Its machines must reach only the agent "
-			"endpoint and DHCP, and not one another."),
+		 .doc = "Name of the quarantine segment. The network must let its machines reach "
+			"only the agent endpoint and DHCP, and not one another."),
 	FIELD_IN(provider_object_network, segments, provisioning, "provisioning", FIELD_STR,
 		 .required = true, .max_len = 253,
-		 .doc = "Name of the provisioning segment. Its machines must reach only the agent "
-			"endpoint, DHCP and the images, and not one another."),
+		 .doc = "Name of the provisioning segment. The network must let its machines reach "
+			"only the agent endpoint, DHCP and the images, and not one another."),
 	FIELDS_END,
 };
 
@@ -270,7 +270,7 @@ static const struct field match_fields[] = {
 
 static const struct field root_device_fields[] = {
 	FIELD_IN(provider_object_instance_type, root_device, model, "model", FIELD_STR,
-		 .max_len = 128, .doc = "Model of the drive."),
+		 .max_len = 128, .doc = "Exact model of the drive. If not set, any model."),
 	FIELD_IN(provider_object_instance_type, root_device, min_bytes, "minBytes", FIELD_I64,
 		 .min = 0, .max = INT64_MAX, .doc = "Lowest capacity in bytes."),
 	FIELD_IN(provider_object_instance_type, root_device, max_bytes, "maxBytes", FIELD_I64,
@@ -456,8 +456,8 @@ static const struct field spec_fields[] = {
 		    .doc = "Instance types of the Provider's machines. Needed to plan nodes for "
 			   "machines that do not exist yet."),
 	FIELD_OBJ(provider_object_spec, wipe, "wipe", wipe_fields, .def = "{}",
-		  .doc = "Lowest results of a wipe. A machine whose wipe achieves less is "
-			 "quarantined and does not become free."),
+		  .doc = "Minimum requirements for each wipe. A machine whose wipe does not meet "
+			 "them is quarantined and does not become free."),
 	FIELDS_END,
 };
 

@@ -171,8 +171,8 @@ static const struct field debt_fields[] = {
 
 static const struct field api_path_fields[] = {
 	FIELD(virtual_cluster_api_path, address, "address", FIELD_STR, .max_len = 64,
-	      .doc = "Address and port at which machines reach the API server. Not set until "
-		     "drover knows it."),
+	      .doc = "Address and port at which machines reach the API server. Not set with via "
+		     "address, or while drover does not know it."),
 	FIELD(virtual_cluster_api_path, provider, "provider", FIELD_STR, .max_len = 253,
 	      .doc = "Provider in whose fabric drover has created a load balancer for the tenant, "
 		     "or may have created one."),
