@@ -142,7 +142,8 @@ struct rf_op {
 	char *url;
 	/* PEM of the CA that signed the certificate of url's server; NULL: not known. */
 	char *ca_pem;
-	/* Certificate collection of the slot, while media_trust.c searches it for the CA. */
+	/* URI of the slot's collection of certificates; set while media_trust.c searches the
+	 * collection for the CA, otherwise NULL. */
 	char *certificates;
 	/* Number of members of certificates read so far. */
 	unsigned looks;

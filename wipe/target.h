@@ -33,8 +33,9 @@
 #define TARGET_CIDATA_BYTES (4 << 20)
 
 struct target;
-/* Creates a target. seed: selects the blocks that are read back. *moved: progress counter, which
- * increases by all data that is accepted and by all work that the drive has done. */
+/* Creates a target. seed: selects the blocks that are read back. *moved: progress counter in
+ * bytes; it grows when data is accepted for a write, and again when the drive has written, flushed
+ * or read back. */
 struct target *target_new(const struct host *h, const struct proto_drive *d,
 			  const uint8_t seed[static 32], _Atomic int64_t *moved);
 /* Frees t; allowed between any two calls. The kernel completes writes in flight. */

@@ -484,8 +484,8 @@ static const char *product_of(const struct world_pod *p)
 	return name;
 }
 
-/* Raises the expected times of the work w if machine x, which the plan expects for a pod of w,
- * would serve later. Time of x: the time until x is free, plus its time to start. */
+/* Raises the expected times of the work w to those of machine x, if x will serve later. The plan
+ * expects x for a pod of w: x first becomes free, then it needs its time to start. */
 static void expect(struct burst_work *w, const struct eta *eta, const struct plan_expected *x)
 {
 	struct eta_span span;

@@ -145,8 +145,8 @@ static bool ensure_at_step(struct life *l, const char *step)
 	return false;
 }
 
-/* Withdraws the drain: returns the change to serving. life_ensure_hold_settled() removes the marks
- * from the Node as soon as the tenant answers. */
+/* Withdraws the drain: the machine serves again. life_ensure_hold_settled() removes drover's taint
+ * and cordon from the Node as soon as the tenant's API server answers. */
 static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 {
 	char text[600];

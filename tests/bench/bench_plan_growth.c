@@ -219,7 +219,7 @@ CASE(gangs)
 CASE(identical)
 CASE(on_nodes)
 
-/* --- one event -------------------------------------------------------------------------------- */
+/* --- a plan after one change ------------------------------------------------------------------ */
 
 static struct bench_figure incremental(unsigned n)
 {

@@ -518,7 +518,7 @@ void invariants_act_is_owned(struct sim_world *w, const struct server *b, const 
 			 act, step);
 }
 
-/* --- S7 --------------------------------------------------------------------------------------- */
+/* --- S7: only the present leader changes anything -------------------------------------------- */
 
 void invariants_change_is_fresh(struct sim_world *w, const char *method, const char *target)
 {

@@ -24,8 +24,8 @@ static unsigned every(const struct sweep *s)
 	return (unsigned)n;
 }
 
-/* Runs one trip with the fault `k` at request or effect number `at`. False: the trip ended before
- * that number. */
+/* Runs the scenario once. Fault k meets request number `at`, or with s->by_effect the request with
+ * that number among those that change something. False: the scenario ended before that number. */
 static bool met(const struct sweep *s, unsigned k, uint64_t at)
 {
 	struct sim_world w;

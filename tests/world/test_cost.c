@@ -1,4 +1,5 @@
-/* The bill: each phase and duration of a machine is billed once, even if leaders die meanwhile. */
+/* The bill: the time that a machine spends in each phase is billed exactly once, even if leaders
+ * die meanwhile. */
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>

@@ -234,9 +234,9 @@ static void a_tenant_that_demands_a_proof_gets_it(void **state)
 	world_netris_stop(&n);
 }
 
-/* In both cases the required proof is impossible: the agent cannot run probes, or the tenant has no
- * probe address and requires a strong proof only after the claim exists. Nothing is written for the
- * tenant. */
+/* Two cases in which the tenant requires a proof of isolation that is impossible: the agent cannot
+ * run probes (later 0); or the tenant has no probe address, and begins to require a strong proof
+ * after the claim exists (later 1). In both no image is written to the machine. */
 static void what_cannot_be_proved_is_not_begun(void **state)
 {
 	(void)state;

@@ -385,7 +385,8 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	expect_bad(none, "predicate.verdict: Clear, but there is no device");
 }
 
-/* A wipe is not proved if nothing was planted or read: an agent that read nothing found nothing. */
+/* A wipe is not proved if the agent wrote no canaries before it, or read no blocks after it: who
+ * reads nothing cannot find old data. */
 static void a_wipe_that_nobody_looked_at_is_no_proof_and_a_failed_one_stays_readable(void **state)
 {
 	struct evidence ev = made_sample();
