@@ -185,7 +185,7 @@ static void print_needs(const json_t *status, struct screen *s, struct arena *a)
 	json_int_t n;
 
 	for (int need = 0; need < NEEDS; need++) {
-		n = json_int_at(status, "needs", stuck_need_name((enum need)need));
+		n = json_int_at(status, "needs", need_name((enum need)need));
 		if (n && !all)
 			w.colour = stuck_need_colour((enum need)need);
 		all += (size_t)n;
@@ -193,9 +193,9 @@ static void print_needs(const json_t *status, struct screen *s, struct arena *a)
 	screen_line(s, TITLE, all ? "Needs attention (drover why)" : "Nothing is stuck");
 	for (int need = 0; need < NEEDS; need++) {
 		static const char *const words[NEEDS] = {"needs an operator", "overdue", "slow",
-							 "waits", "held"};
+							 "needs its tenant",  "waits",	 "held"};
 
-		n = json_int_at(status, "needs", stuck_need_name((enum need)need));
+		n = json_int_at(status, "needs", need_name((enum need)need));
 		if (n)
 			words_add(&w, arena_printf(a, "%s %lld", words[need], (long long)n));
 	}

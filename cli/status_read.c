@@ -70,7 +70,7 @@ static void count_machine(struct reading *r, json_t *answer)
 	enum need need;
 
 	json_object_set_new(answer, "kind", json_string("Machine"));
-	need = stuck_need(answer, r->now);
+	need = need_of(answer, r->now);
 	if (need < NEEDS)
 		r->needs[need]++;
 	r->machines++;
@@ -332,7 +332,7 @@ static json_t *all_json(struct reading *r, const char *problem)
 	answer_put(o, "source", r->from_leader ? "leader" : "objects");
 	answer_put(o, "problem", problem);
 	for (int need = 0; need < NEEDS; need++)
-		json_object_set_new(needs, stuck_need_name((enum need)need),
+		json_object_set_new(needs, need_name((enum need)need),
 				    json_integer((json_int_t)r->needs[need]));
 	json_object_set_new(o, "machines", machines_json(r));
 	json_object_set_new(o, "queue", queue_json(r));

@@ -16,139 +16,19 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/explain/answer.h"
-#include "controller/explain/explain.h"
 #include "cli/stuck.h"
 #include "cli/verbs.h"
 
-#define DELETION_MS INT64_C(600000) /* time after which an unfinished deletion is listed */
-/* time after which a pending claim is listed; usually, before this time, a claim gets a machine or
- * is deleted */
-#define CLAIM_MS INT64_C(60000)
-
 static const struct {
-	const char *name, *title, *colour;
+	const char *title, *colour;
 } needs[NEEDS] = {
-	{"Person", "Needs an operator", "\033[31m"},
-	{"Late", "Overdue or unreachable", "\033[33m"},
-	{"Slow", "Slower than usual, nothing has failed yet", "\033[33m"},
-	{"Waits", "Waiting, continues without help", ""},
-	{"Held", "Held or paused by an operator", ""},
+	[NEED_OPERATOR] = {"Needs an operator", "\033[31m"},
+	[NEED_LATE] = {"Overdue or unreachable", "\033[33m"},
+	[NEED_SLOW] = {"Slower than usual, nothing has failed yet", "\033[33m"},
+	[NEED_TENANT] = {"Needs a change by its tenant", "\033[33m"},
+	[NEED_WAITS] = {"Waiting, continues without help", ""},
+	[NEED_HELD] = {"Held or paused by an operator", ""},
 };
-
-/* --- what each needs -------------------------------------------------------------------------- */
-
-static const json_t *false_condition(const json_t *answer, const char *type)
-{
-	size_t i;
-	const json_t *c;
-
-	json_array_foreach (json_object_get(answer, "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), type) &&
-		    str_eq(json_str_at(c, "status"), "False"))
-			return c;
-	return NULL;
-}
-
-static bool is_older(const char *time, int64_t now, int64_t ms)
-{
-	int64_t t;
-
-	return time && str_to_time(time, &t) && now - t > ms;
-}
-
-/* True if an operator caused the state on purpose. */
-static bool is_wanted(const char *reason)
-{
-	return str_eq(reason, "NotApproved") || str_eq(reason, "Observed") ||
-	       str_eq(reason, "Paused");
-}
-
-/* Returns what a machine needs, according to its explanation a. *why: the member of a that has
- * reason and message; NULL: the machine's state itself is the reason. */
-static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
-{
-	const char *waits = json_str_at(a, "waitingFor");
-	const json_t *error = json_object_get(a, "lastError"), *c;
-
-	*why = json_object_get(a, "quarantine");
-	if (*why)
-		return json_str_at(a, "nextTry") ? NEED_WAITS : NEED_OPERATOR;
-	*why = error;
-	if (str_eq(waits, "approval") || str_eq(waits, "an operator") ||
-	    str_eq(waits, "a corrected Secret"))
-		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_OPERATOR;
-	if (is_older(json_str_at(a, "deadline"), now, 0) ||
-	    is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
-		return NEED_LATE;
-	if ((c = false_condition(a, "Reachable")) || (c = false_condition(a, "Healthy"))) {
-		*why = error ? error : c;
-		return NEED_LATE;
-	}
-	if (error && !is_wanted(json_str_at(error, "reason")))
-		return json_true_at(a, "slow") ? NEED_LATE : NEED_WAITS;
-	if (error)
-		return NEED_HELD;
-	*why = false_condition(a, "Managed");
-	if (*why || json_object_get(a, "hold"))
-		return NEED_HELD;
-	return json_true_at(a, "slow") ? NEED_SLOW : NEED_NONE;
-}
-
-static enum need claim_needs(const json_t *a, int64_t now, const json_t **why)
-{
-	*why = json_object_get(a, "lastError");
-	if (*why)
-		return NEED_WAITS;
-	if (is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
-		return NEED_LATE;
-	return str_eq(json_str_at(a, "state"), "Pending") &&
-			       is_older(json_str_at(a, "since"), now, CLAIM_MS)
-		       ? NEED_WAITS
-		       : NEED_NONE;
-}
-
-static enum need other_needs(const json_t *a, int64_t now, const json_t **why)
-{
-	const char *state = json_str_at(a, "state");
-
-	*why = json_object_get(a, "lineStopped");
-	if (*why)
-		return NEED_OPERATOR;
-	*why = false_condition(a, "Ready");
-	if (str_eq(state, "Paused") || str_eq(state, "Asleep"))
-		return NEED_HELD;
-	if (str_eq(json_str_at(a, "kind"), "Drain"))
-		return json_object_get(a, "waitingFor") && !json_object_get(a, "nextTry")
-			       ? NEED_OPERATOR
-			       : NEED_NONE;
-	if (is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
-		return NEED_LATE;
-	return *why ? NEED_OPERATOR : NEED_NONE;
-}
-
-static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
-{
-	const char *kind = json_str_at(answer, "kind");
-
-	*why = false_condition(answer, "Valid");
-	if (*why)
-		return NEED_OPERATOR;
-	return str_eq(kind, "Machine")	   ? machine_needs(answer, now, why)
-	       : str_eq(kind, "NodeClaim") ? claim_needs(answer, now, why)
-					   : other_needs(answer, now, why);
-}
-
-enum need stuck_need(const json_t *answer, int64_t now)
-{
-	const json_t *why;
-
-	return needs_of(answer, now, &why);
-}
-
-const char *stuck_need_name(enum need need)
-{
-	return needs[need].name;
-}
 
 const char *stuck_need_colour(enum need need)
 {
@@ -204,15 +84,8 @@ json_t *stuck_row(enum object_kind_id kind, const json_t *o, int64_t now, enum n
 	*need = NEED_OPERATOR;
 	if (object_decode(&object_kinds[kind], o, a, &object, &e) < 0)
 		return unreadable(kind, o, &e);
-	/* no row for a claim with a machine, because the machine has a row of its own */
-	if (kind == OBJECT_NODE_CLAIM &&
-	    (((struct node_claim *)object)->status.machine_ref ||
-	     ((struct node_claim *)object)->spec.machine_ref) &&
-	    !str_eq(((struct node_claim *)object)->status.phase, "Failed"))
-		return NULL;
-	answer = explain_object(kind, object, now);
-	*need = needs_of(answer, now, &why);
-	return *need == NEED_NONE ? NULL : row_of(kind, answer, why);
+	answer = need_explain(kind, object, now, need, &why);
+	return answer ? row_of(kind, answer, why) : NULL;
 }
 
 /* --- all rows --------------------------------------------------------------------------------- */
@@ -312,7 +185,7 @@ static void print_json(const struct stuck *s)
 
 	for (int need = 0; need < NEEDS; need++)
 		json_array_foreach (s->rows[need], i, r) {
-			json_object_set_new(r, "need", json_string(needs[need].name));
+			json_object_set_new(r, "need", json_string(need_name((enum need)need)));
 			json_array_append(rows, r);
 		}
 	json_object_set(all, "stuck", rows);

@@ -1,24 +1,18 @@
 #ifndef CLI_STUCK_H
 #define CLI_STUCK_H
 
-#include "api/kinds.h"
+#include "controller/explain/need.h"
 
 /*
- * stuck: decides whether a drover object needs help, and from whom, from its explanation
- * (controller/explain/explain.h). `drover why` without a name lists the objects that need help;
- * `drover check` reports which parts of an installation these objects affect.
+ * stuck: the row of an object that needs help (controller/explain/need.h). `drover why` without a
+ * name lists these rows; `drover check` reports which parts of an installation these objects
+ * affect.
  * Tests: tests/unit/cli/test_why.c
  */
-enum need { NEED_OPERATOR, NEED_LATE, NEED_SLOW, NEED_WAITS, NEED_HELD, NEEDS, NEED_NONE = NEEDS };
 
-/* Returns the name of a need in JSON ("Person"). need < NEEDS. */
-const char *stuck_need_name(enum need need);
 /* Returns the escape sequence that colours texts about objects with this need; "": none. need <
  * NEEDS. */
 const char *stuck_need_colour(enum need need);
-
-/* Returns what an object needs. answer: its explanation, with member kind. now: wall ms. */
-enum need stuck_need(const json_t *answer, int64_t now);
 
 /* Returns a row for an object that needs help, owned by the caller, and sets *need. The row has the
  * members object (TYPE/NAME), state, since, reason, message, waitingFor, nextTry, helps and
