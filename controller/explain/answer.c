@@ -180,21 +180,35 @@ static size_t command_len(const char *s)
 	return value ? 0 : (size_t)(p - s);
 }
 
-const char *answer_command(const json_t *o, struct arena *a)
+/* Returns the length of the command at s, which begins with "drover ", if the command can be run
+ * unchanged; 0: it cannot. */
+static size_t runnable_len(const char *s)
 {
-	json_t *x;
+	static const char *const verbs[] = {"approve ", "cancel ", "confirm-off ", "drain ",
+					    "release ", "resume ", "retire ",	   "retry "};
+
+	for (size_t k = 0; k < sizeof(verbs) / sizeof(verbs[0]); k++)
+		if (str_starts(s + strlen("drover "), verbs[k]))
+			return command_len(s);
+	return 0;
+}
+
+json_t *answer_commands(const json_t *o)
+{
+	json_t *list = json_array(), *x;
 	size_t i, n;
 
 	json_array_foreach (json_object_get(o, "helps"), i, x)
-		for (const char *at = json_string_value(x); (at = strstr(at, "drover ")); at++) {
-			static const char *const verbs[] = {"approve ", "cancel ",  "confirm-off ",
-							    "drain ",	"release ", "resume ",
-							    "retire ",	"retry "};
+		for (const char *at = json_string_value(x); (at = strstr(at, "drover ")); at++)
+			if ((n = runnable_len(at)))
+				json_array_append_new(list, json_stringn(at, n));
+	return list;
+}
 
-			for (size_t k = 0; k < sizeof(verbs) / sizeof(verbs[0]); k++)
-				if (str_starts(at + strlen("drover "), verbs[k]) &&
-				    (n = command_len(at)))
-					return arena_printf(a, "%.*s", (int)n, at);
-		}
-	return NULL;
+const char *answer_command(const json_t *o, struct arena *a)
+{
+	OWN_JSON list = answer_commands(o);
+	const char *first = json_string_value(json_array_get(list, 0));
+
+	return first ? arena_strdup(a, first) : NULL;
 }

@@ -29,9 +29,11 @@ void answer_help_unpause(json_t *o, enum object_kind_id kind, const char *name);
 void answer_help_valid(json_t *o, enum object_kind_id kind, const struct conditions *cs,
 		       const char *name);
 
-/* Returns the first command of drover in the list `helps` of o that can be run unchanged: its
- * operand and options, without the text around it. Commands with a placeholder in capital letters,
- * such as MACHINE, are skipped. NULL: none. The result is allocated in a. */
+/* Returns the commands of drover in the list `helps` of o that can be run unchanged, as an array of
+ * strings that the caller owns: each with its operand and options, without the text around it.
+ * Commands with a placeholder in capital letters, such as MACHINE, are left out. */
+json_t *answer_commands(const json_t *o);
+/* Returns the first of answer_commands(), allocated in a; NULL: none. */
 const char *answer_command(const json_t *o, struct arena *a);
 
 /* Returns s in single quotes, so that a shell reads it as one word. Control characters become

@@ -67,3 +67,57 @@ const char *pod_remedy(const char *reason)
 			return remedies[i].remedy;
 	return NULL;
 }
+
+/* What an operator can do, for reasons that only a change by an operator ends */
+static const struct {
+	const char *reason, *remedy;
+} operators[] = {
+	{"NoImageForVersion",
+	 "add an image of the tenant's Kubernetes version to spec.template.spec.images of the "
+	 "pool"},
+	{"NodesNotTaken", "correct the tenant or the pool: the message says why Nodes cannot join"},
+	{"NoPool",
+	 "create a NodePool for the tenant, or correct spec.virtualClusterSelector of an existing "
+	 "one"},
+	{"NetworkProofWeak",
+	 "use a network whose isolation can be proved, or let the tenant require less"},
+	{"NotServed", "search the leader's log for the pod: the reason is not known"},
+};
+
+/* Returns the remedy in operators[]; NULL: it does not list the reason. */
+static const char *of_operator(const char *reason)
+{
+	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
+		if (str_eq(operators[i].reason, reason))
+			return operators[i].remedy;
+	return NULL;
+}
+
+const char *pod_operator_remedy(const char *reason)
+{
+	const char *remedy = of_operator(reason);
+
+	return remedy ? remedy : pod_remedy(reason);
+}
+
+enum pod_helper pod_helper(const char *reason)
+{
+	static const char *const tenant[] = {"TooBig",
+					     "RequirementsNotMet",
+					     "TaintNotTolerated",
+					     "OverBudget",
+					     "ConstraintNotSupported",
+					     "RuntimeClassNotCarried",
+					     "VolumeNotReady",
+					     "DeviceNotReady",
+					     "GangIncomplete",
+					     "GangUnknown",
+					     "RoomOnNode"};
+
+	if (of_operator(reason))
+		return POD_HELPER_OPERATOR;
+	for (size_t i = 0; i < sizeof(tenant) / sizeof(tenant[0]); i++)
+		if (str_eq(tenant[i], reason))
+			return POD_HELPER_TENANT;
+	return POD_HELPER_NONE;
+}
