@@ -393,11 +393,13 @@ static void do_pods(struct plan_run *r)
 		struct queued *q = queue_next(r->queue);
 
 		q->at = r->at;
-		p->plan->pods[r->at] = (struct plan_pod){.tenant = q->pod->tenant,
-							 .ns = q->pod->ns,
-							 .name = q->pod->name,
-							 .uid = q->pod->uid,
-							 .check = q->pod->check};
+		p->plan->pods[r->at] = (struct plan_pod){
+			.tenant = q->pod->tenant,
+			.ns = q->pod->ns,
+			.name = q->pod->name,
+			.uid = q->pod->uid,
+			.gang_key = q->pod->member ? gang_key(q->pod->member->gang) : NULL,
+			.check = q->pod->check};
 		if (!q->seat && !q->class_->refused && !q->class_->impossible)
 			cells_leave(q->cell);
 		if (serve(p, q, &p->plan->pods[r->at]))

@@ -124,6 +124,8 @@ struct plan_reason {
 enum plan_outcome { PLAN_ON_NODE, PLAN_ON_CLAIM, PLAN_ON_NEW, PLAN_NOTHING };
 struct plan_pod {
 	const char *tenant, *ns, *name, *uid;
+	/* world_pod.gang.key of the pod; NULL: no gang. */
+	const char *gang_key;
 	/* Copy of world_pod.check: the pod only checks whether there is room. */
 	bool check;
 	enum plan_outcome outcome;

@@ -210,6 +210,7 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 	waiting_put(r->w->waiting,
 		    &(struct waiting_row){
 			    .tenant = p->tenant,
+			    .gang = p->gang_key,
 			    .at = {.pod = arena_printf(r->a, "%s/%s", p->ns, p->name),
 				   .place = (int64_t)w->place,
 				   .reason = w->reason,

@@ -96,6 +96,7 @@ void waiting_put(struct waiting *w, const struct waiting_row *row)
 	const struct virtual_cluster_waiting *at = &row->at;
 	const struct waiting_row copy = {
 		.tenant = arena_strdup(a, row->tenant),
+		.gang = row->gang ? clean(a, row->gang, VIRTUAL_CLUSTER_POD_MAX) : NULL,
 		.at = {.pod = clean(a, at->pod, VIRTUAL_CLUSTER_POD_MAX),
 		       .place = at->place,
 		       .reason = at->reason,

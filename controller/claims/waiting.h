@@ -24,6 +24,8 @@ struct waiting;
 /* A waiting pod. */
 struct waiting_row {
 	const char *tenant;
+	/* Key of the pod's gang (planner/world.h), truncated like a pod's name; NULL: no gang */
+	const char *gang;
 	struct virtual_cluster_waiting at;
 	/* Times at which the pod is expected to be served with a probability of 50 % and of 90 %,
 	 * wall ms; 0: unknown */
