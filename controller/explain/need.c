@@ -1,5 +1,6 @@
 #include "controller/explain/need.h"
 
+#include "api/machine_states.h"
 #include "base/str.h"
 #include "controller/explain/explain.h"
 
@@ -156,4 +157,20 @@ json_t *need_explain(enum object_kind_id kind, const void *object, int64_t now, 
 		return answer;
 	json_decref(answer);
 	return NULL;
+}
+
+bool need_depends_on_time(enum object_kind_id kind, const void *object)
+{
+	const struct machine *m = object;
+	enum machine_state s;
+
+	if (object_meta_of(object)->deletion_timestamp)
+		return true;
+	if (kind == OBJECT_NODE_CLAIM)
+		return !has_machine(object);
+	if (kind != OBJECT_MACHINE)
+		return false;
+	s = machine_state_find(str_or(m->status.state, "known"));
+	/* A machine is late or slow only in states with a time limit. */
+	return s == MACHINE_STATE_NONE || machine_state_info[s].limit_s;
 }

@@ -37,5 +37,7 @@ enum need need_of(const json_t *answer, int64_t now);
  * because the machine is explained itself. object: the decoded object. now: wall ms. */
 json_t *need_explain(enum object_kind_id kind, const void *object, int64_t now, enum need *need,
 		     const json_t **why);
+/* True if what the object needs may change by time alone, without a change of the object. */
+bool need_depends_on_time(enum object_kind_id kind, const void *object);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/view/access.h"
+#include "controller/view/attention.h"
 #include "controller/view/events.h"
 #include "controller/view/fleet.h"
 #include "controller/view/gpu_sampler.h"
@@ -27,6 +28,7 @@ struct view {
 	struct view_access *access;
 	struct gpu_sampler *gpus;
 	struct view_events *events;
+	struct attention *attention;
 	struct life_log *log;
 };
 
@@ -81,6 +83,16 @@ static void on_plan(struct httpd_req *q, void *arg)
 		view_plan_reply(plan, &p);
 }
 
+static void on_attention(struct httpd_req *q, void *arg)
+{
+	struct view *v = arg;
+	char version[VIEW_VERSION_SIZE];
+	struct page p;
+
+	if (page_begin(&p, q, attention_version(v->attention, version), attention_parameters))
+		attention_reply(v->attention, &p);
+}
+
 static void on_events(struct httpd_req *q, void *arg)
 {
 	struct view *v = arg;
@@ -132,6 +144,11 @@ static void on_plan_request(struct httpd_req *q, void *arg)
 	serve(arg, q, on_plan);
 }
 
+static void on_attention_request(struct httpd_req *q, void *arg)
+{
+	serve(arg, q, on_attention);
+}
+
 static void on_events_request(struct httpd_req *q, void *arg)
 {
 	serve(arg, q, on_events);
@@ -150,6 +167,7 @@ void view_routes(struct view *v, struct httpd *d)
 	httpd_route(d, "GET", "/v1/queue", 0, on_queue_request, v);
 	httpd_route(d, "GET", "/v1/history", 0, on_history_request, v);
 	httpd_route(d, "GET", "/v1/plan", 0, on_plan_request, v);
+	httpd_route(d, "GET", "/v1/attention", 0, on_attention_request, v);
 	httpd_route(d, "GET", "/v1/events", 0, on_events_request, v);
 }
 
@@ -157,6 +175,7 @@ void view_changed(struct view *v, enum object_kind_id kind, const char *name)
 {
 	if (kind == OBJECT_MACHINE || kind == OBJECT_NODE_CLAIM || kind == OBJECT_DRAIN)
 		v->source.fleet++;
+	attention_changed(v->attention, kind, name);
 	view_events_changed(v->events, kind, name);
 }
 
@@ -185,6 +204,7 @@ struct view *view_new(struct context *c, const struct waiting *waiting,
 	v->plan = plan;
 	v->access = view_access_new(c);
 	v->gpus = gpu_sampler_new(c);
+	v->attention = attention_new(&v->source);
 	v->events = view_events_new(&v->source, v->access, VIEW_EVENTS_BYTES);
 	v->log = life_log_new();
 	return v;
@@ -195,6 +215,7 @@ void view_free(struct view *v)
 	if (!v)
 		return;
 	view_events_free(v->events);
+	attention_free(v->attention);
 	view_access_free(v->access);
 	gpu_sampler_free(v->gpus);
 	life_log_free(v->log);

@@ -16,6 +16,7 @@
  *   GET /v1/queue           waiting pods of all tenants, in the order of the queue
  *   GET /v1/history         GPUs of the last 7 days by tenant and by state
  *   GET /v1/plan            what the newest plan decided
+ *   GET /v1/attention       what needs attention: objects that need help, pods that wait too long
  *   GET /v1/events          changes of fleet and queue, as server-sent events (events.h)
  *   GET /v1/machines/NAME   one machine with its past states, failures and wipes
  *   GET /                   a page that shows all this (web_page.h); it contains no data itself

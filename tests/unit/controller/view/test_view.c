@@ -314,6 +314,40 @@ static void an_unchanged_list_is_not_sent_again(void **state)
 	assert_int_equal(get_if(b, "/v1/fleet", fleet_tag), 200);
 }
 
+static void what_needs_attention_is_paged_and_tagged(void **state)
+{
+	struct bed *b = *state;
+	char path[256], tag[128];
+
+	bench_patch(b->d, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
+	bench_status(b->d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'quarantined', 'stateSince': '2026-01-02T03:04:05Z', 'tenant': "
+		     "{'name': 'team-a', 'uid': 't'}, 'quarantine': {'reason': 'DriveMissing', "
+		     "'message': '<b>', 'exit': 'operator'}}");
+	assert_int_equal(get(b, "/v1/attention?limit=1"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 2);
+	assert_int_equal(json_int_at(b->j, "byNeed", "Person"), 1);
+	assert_int_equal(json_int_at(b->j, "byNeed", "Held"), 1);
+	assert_string_equal(json_str_at(json_array_get(json_at(b->j, "rows"), 0), "object"),
+			    "machine/m-1");
+	str_format(path, sizeof(path), "/v1/attention?limit=1&continue=%s",
+		   json_str_at(b->j, "continue"));
+	assert_int_equal(get(b, path), 200);
+	assert_null(json_object_get(b->j, "continue"));
+	assert_string_equal(json_str_at(json_array_get(json_at(b->j, "rows"), 0), "object"),
+			    "provider/hall-a");
+	assert_int_equal(get(b, "/v1/attention?tenant=team-a"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 1);
+	str_copy(tag, sizeof(tag), b->tag);
+	bench_run(b->d, 120000);
+	assert_int_equal(get_if(b, "/v1/attention?tenant=team-a", tag), 304);
+	bench_patch(b->d, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': false}}");
+	view_changed(b->view, OBJECT_PROVIDER, "hall-a");
+	assert_int_equal(get_if(b, "/v1/attention", tag), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 1);
+	assert_int_equal(get(b, "/v1/attention?state=free"), 400);
+}
+
 static void on_stopped(void *arg)
 {
 	(*(int *)arg)++;
@@ -403,6 +437,7 @@ int main(void)
 		T(the_fleet_is_paged_by_name),
 		T(a_waiting_pod_has_its_place_reason_and_times),
 		T(the_queue_is_paged_also_when_pods_leave_it),
+		T(what_needs_attention_is_paged_and_tagged),
 		T(an_unchanged_list_is_not_sent_again),
 		T(the_history_begins_with_leadership),
 		T(the_newest_plan_tells_its_claims_and_reasons),
