@@ -3,7 +3,8 @@
  * events. A stream points to the first event in the ring that it has not sent completely, and holds
  * a reference to that event, so that this event and all later ones stay.
  *
- * A channel is the set of all streams with the same tenant parameter. Its streams share events.
+ * A channel is the set of all streams with the same parameters tenant and brief. Its streams share
+ * events.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +27,14 @@
 /* Longest time that a stream continues while the host cluster does not answer reviews */
 #define UNKNOWN_MS (5 * VIEW_GRANT_MS)
 
-enum topic { FLEET = 1, QUEUE = 2 };
+enum topic { FLEET = 1, QUEUE = 2, ATTENTION = 4, ALL = FLEET | QUEUE | ATTENTION };
 
 struct channel {
 	struct list link;
 	/* Tenant whose rows the streams show; NULL: rows of all tenants */
 	char *tenant;
+	/* True: rows of machines are brief, and the queue is sent only if it changed */
+	bool brief;
 	size_t streams;
 	/* Digest of the last event about the queue, without its version */
 	uint8_t queue[CRYPTO_SHA256];
@@ -39,7 +42,7 @@ struct channel {
 
 struct event {
 	struct list link;
-	/* Set of enum topic to which the event belongs; both for a comment line (":"), which all
+	/* Set of enum topic to which the event belongs; ALL for a comment line (":"), which all
 	 * streams get */
 	unsigned topics;
 	/* Receiver; NULL: all channels */
@@ -74,14 +77,16 @@ struct stream {
 	int64_t granted;
 };
 
-/* A machine as the last event showed it. */
+/* A row of the fleet or of what needs attention, as the last event showed it. brief: digest of its
+ * brief form. */
 struct row {
-	uint8_t digest[CRYPTO_SHA256];
+	uint8_t digest[CRYPTO_SHA256], brief[CRYPTO_SHA256];
 	char *tenant;
 };
 
 struct view_events {
 	const struct view_source *source;
+	struct attention *attention;
 	struct view_access *access;
 	size_t ring_bytes;
 	struct list streams, channels;
@@ -91,6 +96,10 @@ struct view_events {
 	size_t bytes;
 	/* Key: name of a Machine; value: struct row */
 	struct map *rows;
+	/* Key: member `object` of a row of what needs attention; value: struct row */
+	struct map *attention_rows;
+	/* Version of what needs attention in the last event */
+	char attention_version[VIEW_VERSION_SIZE];
 	/* Names of Machines that changed since the last tick */
 	struct map *changed;
 	/* True: all Machines may have changed */
@@ -199,18 +208,24 @@ static void advance(struct stream *s)
 	trim(e);
 }
 
-/* --- changes of the fleet --------------------------------------------------------------------- */
+/* --- changed rows ----------------------------------------------------------------------------- */
 
 struct change {
 	const char *name;
 	/* Tenant before and after the change; "": none */
 	const char *was, *is;
-	/* JSON of the row; NULL: the Machine was deleted */
+	/* JSON of the row; NULL: it was deleted */
 	const char *text;
+	/* JSON of the brief form; NULL: it was deleted, or its brief form has not changed */
+	const char *brief;
 };
 
+/* Changes of the rows of one topic. */
 struct changes {
 	struct view_events *e;
+	enum topic topic;
+	/* Rows as the last event showed them */
+	struct map *rows;
 	struct arena *a;
 	struct change *v;
 	size_t n, cap;
@@ -222,63 +237,47 @@ static void add(struct changes *x, struct change c)
 	x->v[x->n++] = c;
 }
 
-static void compare_deleted(struct changes *x, const char *machine, const struct row *r)
+static void compare_deleted(struct changes *x, const char *key, const struct row *r)
 {
-	const char *name = arena_strdup(x->a, machine);
+	const char *name = arena_strdup(x->a, key);
 
 	add(x, (struct change){.name = name, .was = arena_strdup(x->a, r->tenant), .is = ""});
-	map_del(x->e->rows, name);
+	map_del(x->rows, name);
 }
 
-/* Adds the machine to the changes if its row differs from the one in the last event. */
-static void compare(struct changes *x, const struct machine *m)
+/* Writes the digest of o to out and returns the JSON of o, in the arena. */
+static const char *digest_of(const json_t *o, uint8_t out[static CRYPTO_SHA256], struct arena *a)
 {
-	struct view_events *e = x->e;
-	struct row *r = map_get(e->rows, m->meta.name);
-	OWN_JSON o = view_fleet_row(e->source->c, m);
 	char *text = json_text(o);
-	uint8_t digest[CRYPTO_SHA256];
+	const char *copy = arena_strdup(a, text);
 
-	crypto_sha256(text, strlen(text), digest);
-	if (!r || memcmp(r->digest, digest, sizeof(digest)) != 0) {
-		add(x, (struct change){.name = arena_strdup(x->a, m->meta.name),
-				       .was = arena_strdup(x->a, r ? r->tenant : ""),
-				       .is = arena_strdup(x->a, str_or(m->status.tenant.name, "")),
-				       .text = arena_strdup(x->a, text)});
-		r = mem_new(struct row);
-		memcpy(r->digest, digest, sizeof(digest));
-		r->tenant = mem_strdup(str_or(m->status.tenant.name, ""));
-		map_put(e->rows, m->meta.name, r);
-	}
+	crypto_sha256(text, strlen(text), out);
 	free(text);
+	return copy;
 }
 
-static bool compare_entry(const struct kube_entry *en, void *arg)
+/* Adds the row to the changes if it differs from the one in the last event. brief: its brief
+ * form. */
+static void compare(struct changes *x, const char *name, const char *tenant, const json_t *o,
+		    const json_t *brief)
 {
-	compare(arg, en->object);
-	return true;
-}
+	const struct row *old = map_get(x->rows, name);
+	struct row *r = mem_new(struct row);
+	const char *text = digest_of(o, r->digest, x->a),
+		   *brief_text = digest_of(brief, r->brief, x->a);
+	bool same_brief = old && !memcmp(old->brief, r->brief, sizeof(r->brief));
 
-/* Finds the changes since the last call. */
-static void find_changes(struct changes *x)
-{
-	struct view_events *e = x->e;
-	const struct context *c = e->source->c;
-	struct map_iter it;
-
-	if (e->all)
-		kube_cache_each(c->cache[OBJECT_MACHINE], compare_entry, x);
-	map_for_each (it, e->all ? e->rows : e->changed) {
-		const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, it.key);
-		const struct row *r = map_get(e->rows, it.key);
-
-		if (m && !e->all)
-			compare(x, m);
-		else if (!m && r)
-			compare_deleted(x, it.key, r);
+	if (old && !memcmp(old->digest, r->digest, sizeof(r->digest))) {
+		free(r);
+		return;
 	}
-	map_clear(e->changed);
-	e->all = false;
+	add(x, (struct change){.name = arena_strdup(x->a, name),
+			       .was = arena_strdup(x->a, old ? old->tenant : ""),
+			       .is = arena_strdup(x->a, str_or(tenant, "")),
+			       .text = text,
+			       .brief = same_brief ? NULL : brief_text});
+	r->tenant = mem_strdup(str_or(tenant, ""));
+	map_put(x->rows, name, r);
 }
 
 static void put_text(struct buf *b, const char *text)
@@ -291,21 +290,26 @@ static void put_text(struct buf *b, const char *text)
 }
 
 /* Encodes the changes for channel ch. False: none of them is for it. */
-static bool encode_fleet(const struct changes *x, const struct channel *ch, struct buf *b)
+static bool encode(const struct changes *x, const struct channel *ch, struct buf *b)
 {
 	char version[VIEW_VERSION_SIZE];
 	bool first = true, any;
 
-	view_source_fleet(x->e->source, version);
-	buf_printf(b, "event: fleet\nid: %s\ndata: {\"version\":\"%s\",\"machines\":[", version,
-		   version);
+	if (x->topic == FLEET)
+		view_source_fleet(x->e->source, version);
+	else
+		str_copy(version, sizeof(version), x->e->attention_version);
+	buf_printf(b, "event: %s\nid: %s\ndata: {\"version\":\"%s\",\"%s\":[",
+		   x->topic == FLEET ? "fleet" : "attention", version, version,
+		   x->topic == FLEET ? "machines" : "rows");
 	for (size_t i = 0; i < x->n; i++) {
 		const struct change *c = &x->v[i];
+		const char *text = ch->brief ? c->brief : c->text;
 
-		if (!c->text || (ch->tenant && !str_eq(c->is, ch->tenant)))
+		if (!text || (ch->tenant && !str_eq(c->is, ch->tenant)))
 			continue;
 		buf_puts(b, first ? "" : ",");
-		buf_puts(b, c->text);
+		buf_puts(b, text);
 		first = false;
 	}
 	any = !first;
@@ -341,23 +345,109 @@ static void send(struct view_events *e, unsigned topic, const struct channel *ch
 	trim(e);
 }
 
-static void send_fleet(struct view_events *e)
+static void send_changes(const struct changes *x)
 {
-	OWN(arena) a = arena_new();
-	struct changes x = {.e = e, .a = a};
+	struct view_events *e = x->e;
 
-	find_changes(&x);
 	list_for_each (ch, &e->channels, struct channel, link) {
 		struct buf b;
 
-		if (!x.n)
+		if (!x->n)
 			break;
 		buf_init(&b, e->ring_bytes);
-		if (encode_fleet(&x, ch, &b))
-			send(e, FLEET, ch, &b);
+		if (encode(x, ch, &b))
+			send(e, x->topic, ch, &b);
 		buf_done(&b);
 	}
+}
+
+/* --- changes of the fleet --------------------------------------------------------------------- */
+
+static void compare_machine(struct changes *x, const struct machine *m)
+{
+	OWN_JSON o = view_fleet_row(x->e->source->c, m);
+	OWN_JSON brief = view_fleet_brief(o);
+
+	compare(x, m->meta.name, m->status.tenant.name, o, brief);
+}
+
+static bool compare_entry(const struct kube_entry *en, void *arg)
+{
+	compare_machine(arg, en->object);
+	return true;
+}
+
+/* Finds the changes since the last call. */
+static void find_changes(struct changes *x)
+{
+	struct view_events *e = x->e;
+	const struct context *c = e->source->c;
+	struct map_iter it;
+
+	if (e->all)
+		kube_cache_each(c->cache[OBJECT_MACHINE], compare_entry, x);
+	map_for_each (it, e->all ? e->rows : e->changed) {
+		const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, it.key);
+		const struct row *r = map_get(e->rows, it.key);
+
+		if (m && !e->all)
+			compare_machine(x, m);
+		else if (!m && r)
+			compare_deleted(x, it.key, r);
+	}
+	map_clear(e->changed);
+	e->all = false;
+}
+
+/* --- changes of what needs attention ---------------------------------------------------------- */
+
+/* Finds the changes since the last call. */
+static void find_attention(struct changes *x)
+{
+	struct view_events *e = x->e;
+	const json_t *rows = attention_rows(e->attention);
+	OWN(map) seen = map_new(NULL);
+	struct map_iter it;
+	json_t *row;
+	size_t i;
+
+	attention_version(e->attention, e->attention_version);
+	json_array_foreach (rows, i, row) {
+		const char *object = json_str_at(row, "object");
+
+		map_put(seen, object, x);
+		compare(x, object, json_str_at(row, "tenant"), row, row);
+	}
+	map_for_each (it, x->rows)
+		if (!map_has(seen, it.key))
+			compare_deleted(x, it.key, it.value);
+}
+
+/* --- both ------------------------------------------------------------------------------------- */
+
+/* Finds the changes of a topic, FLEET or ATTENTION, and sends them unless `silent`. */
+static void update(struct view_events *e, enum topic topic, bool silent)
+{
+	OWN(arena) a = arena_new();
+	struct changes x = {.e = e,
+			    .topic = topic,
+			    .rows = topic == FLEET ? e->rows : e->attention_rows,
+			    .a = a};
+
+	if (topic == FLEET)
+		find_changes(&x);
+	else
+		find_attention(&x);
+	if (!silent)
+		send_changes(&x);
 	free(x.v);
+}
+
+static bool is_attention_new(const struct view_events *e)
+{
+	char version[VIEW_VERSION_SIZE];
+
+	return !str_eq(attention_version(e->attention, version), e->attention_version);
 }
 
 /* --- changes of the queue --------------------------------------------------------------------- */
@@ -370,7 +460,7 @@ static void send_queue_to(struct view_events *e, struct channel *ch)
 	struct buf b;
 
 	crypto_sha256(text, strlen(text), digest);
-	if (!ch->tenant || memcmp(digest, ch->queue, sizeof(digest)) != 0) {
+	if ((!ch->tenant && !ch->brief) || memcmp(digest, ch->queue, sizeof(digest)) != 0) {
 		memcpy(ch->queue, digest, sizeof(digest));
 		view_source_queue(e->source, version);
 		buf_init(&b, e->ring_bytes);
@@ -447,11 +537,13 @@ static void on_tick(void *arg)
 	e->ticks++;
 	e->all |= e->ticks % MINUTE_TICKS == 0;
 	if (e->all || map_size(e->changed))
-		send_fleet(e);
+		update(e, FLEET, false);
 	send_queue(e);
+	if (is_attention_new(e))
+		update(e, ATTENTION, false);
 	if (e->ticks % ALIVE_TICKS)
 		return;
-	push(e, FLEET | QUEUE, NULL, comment, sizeof(comment) - 1);
+	push(e, ALL, NULL, comment, sizeof(comment) - 1);
 	list_for_each (s, &e->streams, struct stream, link)
 		s->due = true;
 	loop_timer_start(&e->review, 0);
@@ -469,14 +561,15 @@ void view_events_changed(struct view_events *e, enum object_kind_id kind, const 
 
 /* --- streams ---------------------------------------------------------------------------------- */
 
-static struct channel *channel_of(struct view_events *e, const char *tenant)
+static struct channel *channel_of(struct view_events *e, const char *tenant, bool brief)
 {
 	struct channel *ch;
 
 	list_for_each (old, &e->channels, struct channel, link)
-		if (str_eq(old->tenant, tenant))
+		if (str_eq(old->tenant, tenant) && old->brief == brief)
 			return old;
 	ch = mem_new(struct channel);
+	ch->brief = brief;
 	ch->tenant = tenant ? mem_strdup(tenant) : NULL;
 	list_push_back(&e->channels, &ch->link);
 	return ch;
@@ -543,6 +636,7 @@ static void stream_leave(struct stream *s)
 		return;
 	loop_timer_stop(&e->tick);
 	map_clear(e->rows);
+	map_clear(e->attention_rows);
 	map_clear(e->changed);
 }
 
@@ -559,23 +653,21 @@ static void stream_done(void *arg)
 /* Begins to compute changes, for the first stream. */
 static void begin(struct view_events *e)
 {
-	OWN(arena) a = arena_new();
-	struct changes x = {.e = e, .a = a};
-
 	e->ticks = 0;
 	e->all = true;
 	e->queue = waiting_number(e->source->waiting);
-	find_changes(&x);
-	free(x.v);
+	update(e, FLEET, true);
+	update(e, ATTENTION, true);
 	loop_timer_start(&e->tick, VIEW_EVENTS_MS);
 }
 
 static char *hello_text(const struct view_events *e)
 {
 	char fleet[VIEW_VERSION_SIZE], queue[VIEW_VERSION_SIZE];
-	OWN_JSON o = json_pack("{s:s, s:s, s:s}", "leader", e->source->c->o.identity, "fleet",
-			       view_source_fleet(e->source, fleet), "queue",
-			       view_source_queue(e->source, queue));
+	OWN_JSON o =
+		json_pack("{s:s, s:s, s:s, s:s}", "leader", e->source->c->o.identity, "fleet",
+			  view_source_fleet(e->source, fleet), "queue",
+			  view_source_queue(e->source, queue), "attention", e->attention_version);
 	char *data = json_text(o), *text;
 
 	text = mem_printf("retry: 3000\n\nevent: hello\ndata: %s\n\n", data);
@@ -584,7 +676,7 @@ static char *hello_text(const struct view_events *e)
 }
 
 static void stream_start(struct view_events *e, struct httpd_req *q, unsigned topics,
-			 const char *tenant)
+			 const char *tenant, bool brief)
 {
 	struct stream *s = mem_new(struct stream);
 	struct httpd_reader r = {.read = read_stream, .done = stream_done, .arg = s, .size = -1};
@@ -594,7 +686,7 @@ static void stream_start(struct view_events *e, struct httpd_req *q, unsigned to
 	s->e = e;
 	s->q = q;
 	s->topics = topics;
-	s->channel = channel_of(e, tenant);
+	s->channel = channel_of(e, tenant, brief);
 	s->channel->streams++;
 	s->hello = hello_text(e);
 	s->granted = loop_now(e->source->c->loop);
@@ -602,16 +694,28 @@ static void stream_start(struct view_events *e, struct httpd_req *q, unsigned to
 	httpd_reply_stream(q, 200, "text/event-stream", &r);
 }
 
+/* Returns the set of enum topic that parameter only selects; 0: it has no valid value. */
+static unsigned topics_of(const char *only)
+{
+	return !only			   ? ALL
+	       : str_eq(only, "fleet")	   ? FLEET
+	       : str_eq(only, "queue")	   ? QUEUE
+	       : str_eq(only, "attention") ? ATTENTION
+					   : 0;
+}
+
 void view_events_reply(struct view_events *e, struct httpd_req *q)
 {
-	static const char *const known[] = {"only", "tenant", NULL};
+	static const char *const known[] = {"only", "tenant", "brief", NULL};
 	const char *only = httpd_query(q, "only"), *tenant = httpd_query(q, "tenant");
+	unsigned topics = topics_of(only);
 	struct err bad;
+	bool brief;
 
-	if (!page_is_known(q, known))
+	if (!page_is_known(q, known) || !view_fleet_is_brief(q, &brief))
 		return;
-	if (only && !str_eq(only, "fleet") && !str_eq(only, "queue")) {
-		page_refuse(q, "only", "fleet or queue is required");
+	if (!topics) {
+		page_refuse(q, "only", "fleet, queue or attention is required");
 		return;
 	}
 	if (tenant && (str_empty(tenant) || strlen(tenant) > TENANT_MAX)) {
@@ -629,25 +733,23 @@ void view_events_reply(struct view_events *e, struct httpd_req *q)
 	if (str_eq(httpd_method(q), "HEAD"))
 		httpd_reply(q, 200, "text/event-stream", NULL, 0);
 	else
-		stream_start(e, q,
-			     str_eq(only, "fleet")   ? FLEET
-			     : str_eq(only, "queue") ? QUEUE
-						     : FLEET | QUEUE,
-			     tenant);
+		stream_start(e, q, topics, tenant, brief);
 }
 
-struct view_events *view_events_new(const struct view_source *source, struct view_access *access,
-				    size_t ring_bytes)
+struct view_events *view_events_new(const struct view_source *source, struct attention *attention,
+				    struct view_access *access, size_t ring_bytes)
 {
 	struct view_events *e = mem_new(struct view_events);
 
 	e->source = source;
+	e->attention = attention;
 	e->access = access;
 	e->ring_bytes = ring_bytes;
 	list_init(&e->streams);
 	list_init(&e->channels);
 	list_init(&e->ring);
 	e->rows = map_new(row_free);
+	e->attention_rows = map_new(row_free);
 	e->changed = map_new(NULL);
 	loop_timer_init(&e->tick, source->c->group, on_tick, e);
 	loop_timer_init(&e->review, source->c->group, on_review, e);
@@ -667,6 +769,7 @@ void view_events_free(struct view_events *e)
 	loop_timer_stop(&e->tick);
 	loop_timer_stop(&e->review);
 	map_free(e->rows);
+	map_free(e->attention_rows);
 	map_free(e->changed);
 	free(e);
 }

@@ -3,17 +3,18 @@
 
 #include "base/httpd/httpd.h"
 #include "controller/view/access.h"
+#include "controller/view/attention.h"
 #include "controller/view/source.h"
 
 /*
- * view_events: changes of the fleet and of the queue as server-sent events, GET /v1/events.
- * docs/view.md describes the events.
+ * view_events: changes of the fleet, of the queue and of what needs attention as server-sent
+ * events, GET /v1/events. docs/view.md describes the events.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  *
  * Changed rows are collected for VIEW_EVENTS_MS. Each event is encoded once for all streams with
- * the same tenant parameter, and stays in memory until every stream has sent it. If all events
- * together exceed ring_bytes, the oldest is dropped and the streams that have not sent it are
- * broken: their readers connect again and read the lists.
+ * the same parameters tenant and brief, and stays in memory until every stream has sent it. If all
+ * events together exceed ring_bytes, the oldest is dropped and the streams that have not sent it
+ * are broken: their readers connect again and read the lists.
  *
  * Without a stream nothing is computed. A stream ends when this replica no longer leads, and when
  * the host cluster no longer grants the path to its caller. On the loop thread.
@@ -29,9 +30,9 @@
 #define VIEW_EVENTS_PODS 50
 
 struct view_events;
-/* source, access: must outlive the result. */
-struct view_events *view_events_new(const struct view_source *source, struct view_access *access,
-				    size_t ring_bytes);
+/* source, attention, access: must outlive the result. */
+struct view_events *view_events_new(const struct view_source *source, struct attention *attention,
+				    struct view_access *access, size_t ring_bytes);
 /* Ends all streams. */
 void view_events_free(struct view_events *e);
 DEFINE_OWN(view_events)

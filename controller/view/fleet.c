@@ -11,7 +11,7 @@
 
 #define RACK "topology.drover.dev/rack"
 
-const char *const view_fleet_parameters[] = {"state", "tenant", NULL};
+const char *const view_fleet_parameters[] = {"state", "tenant", "brief", NULL};
 
 /* Machines that the query selects. */
 struct chosen {
@@ -60,6 +60,31 @@ json_t *view_fleet_row(const struct context *c, const struct machine *m)
 	return o;
 }
 
+json_t *view_fleet_brief(const json_t *row)
+{
+	static const char *const texts[] = {"name", "state", "since",	  "tenant",
+					    "rack", "pool",  "waitingFor"};
+	const char *reason = json_str_at(row, "quarantine", "reason");
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		answer_put(o, texts[i], json_str_at(row, texts[i]));
+	answer_put(o, "reason", reason ? reason : json_str_at(row, "lastError", "reason"));
+	if (json_true_at(row, "slow"))
+		json_object_set_new(o, "slow", json_true());
+	return o;
+}
+
+bool view_fleet_is_brief(struct httpd_req *q, bool *brief)
+{
+	const char *asked = httpd_query(q, "brief");
+
+	*brief = str_eq(asked, "true");
+	if (!asked || *brief || str_eq(asked, "false"))
+		return true;
+	return page_refuse(q, "brief", "true or false is required");
+}
+
 static json_t *totals_json(const struct chosen *x)
 {
 	json_t *o = json_object();
@@ -72,7 +97,7 @@ static json_t *totals_json(const struct chosen *x)
 	return o;
 }
 
-void view_fleet_reply(const struct context *c, struct page *p)
+void view_fleet_reply(const struct context *c, struct page *p, bool brief)
 {
 	const struct kube_cache *cache = c->cache[OBJECT_MACHINE];
 	OWN(arena) a = arena_new();
@@ -90,7 +115,12 @@ void view_fleet_reply(const struct context *c, struct page *p)
 	while (i < x.n && strcmp(x.v[i]->meta.name, p->after) <= 0)
 		i++;
 	for (; i < x.n && json_array_size(machines) < p->limit; i++) {
-		json_array_append_new(machines, view_fleet_row(c, x.v[i]));
+		OWN_JSON row = view_fleet_row(c, x.v[i]);
+
+		if (brief)
+			json_array_append_new(machines, view_fleet_brief(row));
+		else
+			json_array_append(machines, row);
 		last = x.v[i]->meta.name;
 	}
 	page_reply(p, list, i < x.n ? last : NULL);

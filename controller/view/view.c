@@ -55,9 +55,11 @@ static void on_fleet(struct httpd_req *q, void *arg)
 	struct view *v = arg;
 	char version[VIEW_VERSION_SIZE];
 	struct page p;
+	bool brief;
 
-	if (page_begin(&p, q, view_source_fleet(&v->source, version), view_fleet_parameters))
-		view_fleet_reply(v->source.c, &p);
+	if (view_fleet_is_brief(q, &brief) &&
+	    page_begin(&p, q, view_source_fleet(&v->source, version), view_fleet_parameters))
+		view_fleet_reply(v->source.c, &p, brief);
 }
 
 static void on_queue(struct httpd_req *q, void *arg)
@@ -205,7 +207,7 @@ struct view *view_new(struct context *c, const struct waiting *waiting,
 	v->access = view_access_new(c);
 	v->gpus = gpu_sampler_new(c);
 	v->attention = attention_new(&v->source);
-	v->events = view_events_new(&v->source, v->access, VIEW_EVENTS_BYTES);
+	v->events = view_events_new(&v->source, v->attention, v->access, VIEW_EVENTS_BYTES);
 	v->log = life_log_new();
 	return v;
 }

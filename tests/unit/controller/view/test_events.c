@@ -22,6 +22,7 @@ struct bed {
 	struct bench *d;
 	struct waiting *waiting;
 	struct view_source source;
+	struct attention *attention;
 	struct view_access *access;
 	struct view_events *events;
 	struct httpd *server;
@@ -52,6 +53,7 @@ static void on_change(struct bench *d, enum object_kind_id kind, const char *nam
 	bench_to_provisioner(d, kind, name, object);
 	if (changes_to) {
 		changes_to->source.fleet++;
+		attention_changed(changes_to->attention, kind, name);
 		view_events_changed(changes_to->events, kind, name);
 	}
 }
@@ -76,7 +78,8 @@ static int setup(void **state)
 	b->waiting = waiting_new(&d->c, on_published, b);
 	b->source = (struct view_source){.c = &d->c, .waiting = b->waiting, .process = 1};
 	b->access = view_access_new(&d->c);
-	b->events = view_events_new(&b->source, b->access, RING);
+	b->attention = attention_new(&b->source);
+	b->events = view_events_new(&b->source, b->attention, b->access, RING);
 	b->server = httpd_new(d->g);
 	httpd_route(b->server, "GET", "/v1/events", 0, on_request, b);
 	http_mem_serve(d->net, ORIGIN, b->server);
@@ -109,6 +112,7 @@ static int teardown(void **state)
 	http_peer_free(b->peer);
 	httpd_free(b->server);
 	view_events_free(b->events);
+	attention_free(b->attention);
 	view_access_free(b->access);
 	waiting_free(b->waiting);
 	kube_lease_free(d->c.lease);
@@ -224,6 +228,8 @@ static void the_first_event_has_the_versions_of_the_lists(void **state)
 	assert_string_equal(json_str_at(hello, "leader"), "me");
 	assert_string_equal(json_str_at(hello, "fleet"), view_source_fleet(&b->source, version));
 	assert_string_equal(json_str_at(hello, "queue"), view_source_queue(&b->source, version));
+	assert_string_equal(json_str_at(hello, "attention"),
+			    attention_version(b->attention, version));
 	bench_run(b->d, 31000);
 	assert_int_equal(count(r, ": ok\n\n"), 2);
 	assert_int_equal(count(r, "event: "), 1);
@@ -339,6 +345,61 @@ static void a_reader_of_one_tenant_gets_its_rows_only(void **state)
 	assert_int_equal(json_array_size(json_object_get(fc, "removed")), 0);
 }
 
+static void what_begins_and_ends_to_need_attention_is_sent(void **state)
+{
+	struct bed *b = *state;
+	const struct reader *r = open_stream(b, 0, "/v1/events?brief=true"),
+			    *a = open_stream(b, 1, "/v1/events?tenant=team-a&only=attention"),
+			    *fleet = open_stream(b, 2, "/v1/events?only=fleet");
+	char version[VIEW_VERSION_SIZE];
+
+	bench_patch(b->d, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
+	bench_run(b->d, 3000);
+	OWN_JSON begins = last(r, "attention");
+	const json_t *row = json_array_get(json_object_get(begins, "rows"), 0);
+
+	assert_string_equal(json_str_at(row, "object"), "provider/hall-a");
+	assert_string_equal(json_str_at(row, "need"), "Held");
+	assert_string_equal(json_str_at(begins, "version"),
+			    attention_version(b->attention, version));
+	bench_patch(b->d, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': false}}");
+	bench_run(b->d, 3000);
+	OWN_JSON ends = last(r, "attention");
+
+	assert_int_equal(json_array_size(json_object_get(ends, "rows")), 0);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(ends, "removed"), 0)),
+			    "provider/hall-a");
+	bench_run(b->d, 120000);
+	assert_int_equal(count(r, "event: attention\n"), 2);
+	assert_int_equal(count(a, "event: attention\n"), 0);
+	assert_int_equal(count(fleet, "event: attention\n"), 0);
+}
+
+static void a_brief_reader_gets_no_event_for_what_it_does_not_show(void **state)
+{
+	struct bed *b = *state;
+	const struct reader *r = open_stream(b, 0, "/v1/events?brief=true"),
+			    *full = open_stream(b, 1, "/v1/events");
+
+	bench_status(b->d, OBJECT_MACHINE, "m-1",
+		     "{'power': {'state': 'On', 'observedTime': '2026-01-02T03:04:05Z'}}");
+	bench_run(b->d, 3000);
+	assert_int_equal(count(full, "event: fleet\n"), 1);
+	assert_int_equal(count(r, "event: fleet\n"), 0);
+	tenant(b, "team-a");
+	bench_run(b->d, 3000);
+	OWN_JSON fleet = last(r, "fleet");
+	const json_t *m = json_array_get(json_object_get(fleet, "machines"), 0);
+
+	assert_string_equal(json_str_at(m, "tenant"), "team-a");
+	assert_null(json_object_get(m, "power"));
+	assert_null(json_object_get(m, "conditions"));
+	queue(b, 3);
+	queue(b, 3);
+	assert_int_equal(count(full, "event: queue\n"), 2);
+	assert_int_equal(count(r, "event: queue\n"), 1);
+}
+
 /* --- readers that are slow, leave, or lose the right ------------------------------------------ */
 
 static void a_reader_behind_the_ring_is_disconnected_and_others_go_on(void **state)
@@ -441,7 +502,7 @@ static void streams_are_limited(void **state)
 
 static void bad_parameters_are_refused(void **state)
 {
-	static const char *const bad[] = {"limit=3", "only=pods", "only=", "tenant="};
+	static const char *const bad[] = {"limit=3", "only=pods", "only=", "tenant=", "brief=1"};
 	struct bed *b = *state;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -476,6 +537,8 @@ int main(void)
 		T(an_explanation_that_changes_by_time_is_sent),
 		T(the_first_pods_of_a_new_queue_are_sent),
 		T(a_reader_of_one_tenant_gets_its_rows_only),
+		T(what_begins_and_ends_to_need_attention_is_sent),
+		T(a_brief_reader_gets_no_event_for_what_it_does_not_show),
 		T(a_reader_behind_the_ring_is_disconnected_and_others_go_on),
 		T(a_reader_that_leaves_is_forgotten),
 		T(streams_end_with_the_leadership),

@@ -178,6 +178,11 @@ static void a_machine_has_its_explanation_and_its_place_in_the_fleet(void **stat
 	assert_string_equal(json_str_at(m, "rack"), "r1");
 	assert_int_equal(json_int_at(m, "gpus"), 8);
 	assert_null(json_object_get(m, "kind"));
+	assert_int_equal(get(b, "/v1/fleet?brief=true"), 200);
+	assert_string_equal(b->text,
+			    "{\"total\":1,\"byState\":{\"serving\":1},\"machines\":[{\"name\":"
+			    "\"m-1\",\"state\":\"serving\",\"since\":\"2026-01-02T03:04:05Z\","
+			    "\"tenant\":\"team-a\",\"rack\":\"r1\",\"pool\":\"h100\"}]}");
 	assert_int_equal(json_int_at(b->j, "total"), 1);
 	assert_int_equal(json_int_at(b->j, "byState", "serving"), 1);
 	assert_int_equal(json_object_size(json_object_get(b->j, "byState")), 1);
@@ -421,6 +426,8 @@ static void bad_parameters_are_refused_by_name(void **state)
 	assert_int_equal(get(b, "/v1/queue?limit=99999999999999999999"), 400);
 	assert_int_equal(get(b, "/v1/queue?state=free"), 400);
 	assert_non_null(strstr(b->text, "state: unknown"));
+	assert_int_equal(get(b, "/v1/fleet?brief=yes"), 400);
+	assert_int_equal(get(b, "/v1/fleet?brief=false"), 200);
 	assert_int_equal(get(b, "/v1/queue?continue=nonsense"), 200);
 	assert_int_equal(get(b, "/v1/queue?continue=99999999999999999999/x"), 200);
 	assert_int_equal(get(b, "/v1/other"), 404);
