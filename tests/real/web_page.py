@@ -20,7 +20,7 @@ import urllib.parse
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import testbed  # noqa: E402  (beside this file)
 import up as real_up  # noqa: E402
-from testbed import browser  # noqa: E402
+from testbed import browser, page  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WEB = ROOT / "controller/view/web"
@@ -43,25 +43,38 @@ class Fleet:
             self.machines[name] = {"name": name, "state": state, "since": "2026-01-02T03:04:05Z", "gpus": 8,
                                    "rack": f"r{i // EACH:02}", "tenant": f"team-{i % 7}" if state == "serving" else None}
             if state == "quarantined":
-                self.machines[name]["quarantine"] = {"reason": "DriveMissing", "message": HOSTILE}
-                self.machines[name]["helps"] = [f"drover approve {name} --wipe"]
+                self.machines[name]["reason"] = "DriveMissing"
         self.pods = [{"tenant": HOSTILE, "pod": f"default/p-{i}", "place": i + 1, "reason": "NoCapacity",
                       "message": HOSTILE, "since": "2026-01-02T03:04:05Z", "expectedP50": "2090-01-01T00:00:00Z",
                       "expectedP90": "2090-01-01T01:00:00Z"} for i in range(200)]
+        self.rows = [self.stuck(m) for m in self.machines.values() if m["state"] == "quarantined"]
         self.changes, self.version = [], 0
         self.changed = threading.Condition()
 
-    def change(self, name, **members):
+    @staticmethod
+    def stuck(machine):
+        """The row of a quarantined machine in /v1/attention."""
+        name = machine["name"]
+        return {"need": "Person", "owner": "operator", "object": f"machine/{name}", "kind": "Machine", "name": name,
+                "state": "quarantined", "since": machine["since"], "reason": "DriveMissing", "text": HOSTILE,
+                "help": [HOSTILE, "put the drive back", "a third"], "commands": [f"drover approve {name} --wipe"]}
+
+    def send(self, event, data):
         with self.changed:
             self.version += 1
-            self.machines[name] = {**self.machines[name], **members}
-            self.changes.append({"version": str(self.version), "machines": [self.machines[name]], "removed": []})
+            self.changes.append((event, {"version": str(self.version), **data}))
             self.changed.notify_all()
+
+    def change(self, name, **members):
+        self.machines[name] = {**self.machines[name], **members}
+        self.send("fleet", {"machines": [self.machines[name]], "removed": []})
 
     def answer(self, path):
         """The JSON reply to a path, or None."""
         if path == "/v1/fleet":
             return {"total": len(self.machines), "machines": list(self.machines.values())}
+        if path == "/v1/attention":
+            return {"total": len(self.rows), "byNeed": {"Person": len(self.rows)}, "rows": self.rows}
         if path == "/v1/queue":
             return {"total": len(self.pods), "pods": self.pods}
         if path == "/v1/history":
@@ -104,9 +117,9 @@ def handler(fleet, token):
                 while True:
                     with fleet.changed:
                         fleet.changed.wait(0.5)
-                    for data in fleet.changes[at:]:
-                        self.wfile.write(f"event: fleet\nid: {data['version']}\ndata: {json.dumps(data)}\n\n".encode())
-                    at = len(fleet.changes)
+                    for event, data in fleet.changes[at:]:
+                        self.wfile.write(f"event: {event}\nid: {data['version']}\ndata: {json.dumps(data)}\n\n".encode())
+                        at += 1
                     self.wfile.write(b": ok\n\n")
                     self.wfile.flush()
             except OSError:
@@ -136,12 +149,6 @@ POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 
 
 # --- what the page has to do ----------------------------------------------------------------------
 
-def connect(b, url, token):
-    b.go(url)
-    b.type("#token", token)
-    b.press(browser.ENTER)
-
-
 def accessible(b, axe, where):
     """No violation of WCAG 2.2 AA or of axe's best practices."""
     found = b.run(axe + "; const r = await axe.run(document, {resultTypes: ['violations']}); "
@@ -157,10 +164,10 @@ def before_a_thousand(folder, axe):
     url = f"http://127.0.0.1:{server.server_address[1]}/"
     b = browser.Browser(folder)
 
-    connect(b, url, "wrong")
+    page.connect(b, url, "wrong")
     b.until("a wrong token is named", lambda: "does not accept the bearer token" in b.text("#live"))
     accessible(b, axe, "before the login")
-    connect(b, url, "right")
+    page.connect(b, url, "right")
     b.until("all machines", lambda: b.count(".tile") == RACKS * EACH)
     b.until("live", lambda: b.text("#live") == "Live")
     assert b.count(".rack") == RACKS
@@ -172,20 +179,43 @@ def before_a_thousand(folder, axe):
     assert HOSTILE in b.text("#queue"), b.text("#queue")[:300]
     assert b.count("img") == 0 and b.run("return document.title") == "drover"
 
+    # What needs attention comes first, without a search, and a change touches one entry.
+    assert b.text("#stuck-total") == "100 needs an operator; the first 50 are shown, drover why lists all"
+    first = page.attention(b)[0]
+    assert first["object"] == "machine/gpu-00-09" and first["state"] == "quarantined", first
+    assert first["why"] == f"DriveMissing: {HOSTILE}" and first["since"] == "2026-01-02T03:04:05Z", first
+    assert len(first["helps"]) == 2 and first["command"] == "drover approve gpu-00-09 --wipe", first
+    assert b.run("return document.querySelector('#stuck').compareDocumentPosition(document.querySelector('#racks')) & 4")
+    b.run("window.second = document.querySelectorAll('#stuck > li')[1]")
+    worse = {**fleet.stuck(fleet.machines["gpu-07-00"]), "since": "2026-01-01T00:00:00Z", "kind": "Provider",
+             "object": "provider/<b>hall</b>"}
+    fleet.send("attention", {"rows": [worse], "removed": ["machine/gpu-00-09"]})
+    b.until("an older one is the first", lambda: page.attention(b)[0]["object"] == "provider/<b>hall</b>")
+    assert page.attention(b)[1]["object"] == "machine/gpu-00-19" and b.text("#stuck-total").startswith("100 ")
+    assert b.run("return document.querySelectorAll('#stuck > li')[1] === window.second")
+
     # A change arrives, and touches one tile.
     b.run("window.touched = new Set(); new MutationObserver((all) => all.forEach((m) => "
           "window.touched.add((m.target.nodeType === 1 ? m.target : m.target.parentElement).closest('.tile')"
           "?.dataset.name))).observe(document.querySelector('#racks'), "
           "{subtree: true, childList: true, attributes: true, characterData: true})")
     fleet.change("gpu-03-07", state="draining", since=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()))
-    b.until("the change", lambda: "draining" in b.text("[data-name=gpu-03-07]"))
+    b.until("the change", lambda: "draining" in b.run("return document.querySelector('[data-name=gpu-03-07]').textContent"))
     assert b.run("return [...window.touched].filter((x) => x && x !== 'gpu-03-07').length") < RACKS * EACH
 
     # Search.
     b.type("#search", "quarantined r01")
     b.until("the search", lambda: "machines match" in b.text("#found"))
     assert b.count(".tile:not([hidden])") in (2, 3), b.text("#found")
+    assert b.count("#stuck > li:not([hidden])") == 0, "no entry has the word r01"
     b.run("document.querySelector('#search').value = ''; document.querySelector('#search').dispatchEvent(new Event('input'))")
+
+    # An entry opens its machine, and the focus returns to the entry.
+    b.run("document.querySelector('#stuck [data-machine]').focus()")
+    b.press(browser.ENTER)
+    b.until("the machine of an entry", lambda: b.text("#machine-title") == "gpu-00-19")
+    b.press(browser.ESCAPE)
+    b.until("closed", lambda: b.run("return document.activeElement.dataset.machine") == "gpu-00-19")
 
     # Keyboard: one stop for a rack, arrows within, Enter opens, Escape closes and returns.
     b.run("document.querySelector('.tile').focus()")
@@ -218,7 +248,7 @@ def before_a_thousand(folder, axe):
                 "width": width, "height": 740, "deviceScaleFactor": 2, "mobile": True}})
         b.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {"features": [
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]}})
-        connect(b, url, "right")
+        page.connect(b, url, "right")
         b.until("all machines", lambda: b.count(".tile") == RACKS * EACH)
         accessible(b, axe, f"{width} pixels, {'dark' if dark else 'light'}")
         assert b.run("return document.documentElement.scrollWidth <= window.innerWidth + 1"), f"{width}: scrolls sideways"
@@ -230,16 +260,18 @@ def before_drover_up(folder, axe, shots):
     up = real_up.Up(folder, machines=8)
     up.start()
     try:
-        view = testbed.wait_for("the address of the view", lambda: address_of(up), 60)
+        view = testbed.wait_for("the address of the view", lambda: page.address_of(up.host), 60)
         token = up.host.token
         b = browser.Browser(folder)
-        connect(b, view, token)
+        page.connect(b, view, token)
         b.until("the machines", lambda: b.count(".tile") == 8)
         for name in ("train", "eval"):
             up.tenant.call("POST", "/api/v1/namespaces/default/pods", real_up.demo.gpu_pod(name))
         b.until("a machine serves", lambda: "serving" in b.text("#totals"), 180)
         subprocess.run([real_up.DROVER, "sim", "fault", "--rack", f"{folder}/rack", "gpu-8", "BmcHang"], check=True)
         b.until("a machine whose BMC hangs", lambda: "BmcUnreachable" in b.text("[data-name=gpu-8]"), 240)
+        row = b.until("an entry for it", lambda: [r for r in page.attention(b) if r["object"] == "machine/gpu-8"])[0]
+        assert row["why"].startswith("BmcUnreachable: ") and row["command"] == "drover retry gpu-8", row
         b.click("[data-name=gpu-8]")
         b.until("what helps", lambda: "drover retry gpu-8" in b.text("#helps"))
         accessible(b, axe, "drover up")
@@ -252,12 +284,6 @@ def before_drover_up(folder, axe, shots):
         b.close()
     finally:
         up.kill()
-
-
-def address_of(up):
-    """The URL of the page, from the ConfigMap that drover writes, or None."""
-    found = up.host.call("GET", "/api/v1/namespaces/drover-system/configmaps/drover-view")
-    return found and found["data"]["endpoint"] + "/"
 
 
 def main():

@@ -9,8 +9,17 @@ const GROUPS = {
   leaving: "clean", dirty: "clean", inspecting: "clean", wiping: "clean", verifying: "clean",
   quarantined: "bad",
 };
+// Needs, the most urgent first, with their text and the colour of their group.
+const NEEDS = {
+  Person: ["needs an operator", "bad"], Late: ["overdue or unreachable", "slow"], Slow: ["slower than usual", "slow"],
+  Tenant: ["needs a change by its tenant", "slow"], Waits: ["continues without help", "free"],
+  Held: ["held or paused by an operator", "free"],
+};
+// HELPS: texts of what helps in one entry. FINE: tenants up to which the use of a day is drawn in steps of 5 minutes.
+const HELPS = 2, FINE = 20;
 const $ = (id) => document.getElementById(id);
 const machines = new Map(), tiles = new Map(), racks = new Map();
+const stuck = new Map(), cards = new Map();
 const tags = {};
 let token = sessionStorage.getItem("token") || "", stopped = true, skew = 0, period = "day", opened = "";
 let abort = new AbortController(), opener = null;
@@ -36,15 +45,15 @@ async function request(path, more = {}) {
   throw error;
 }
 
-// Returns the list at path with all its pages, or null if it has not changed since the last call.
-async function list(path, member, pages) {
-  const tag = tags[path];
-  let answer = await request(`${path}?limit=${PAGE}`, tag ? {headers: {"If-None-Match": tag}} : {});
+// Returns the list at path with its first pages of `limit` rows, or null if it has not changed since the last call.
+async function list(path, member, pages, limit = PAGE) {
+  const tag = tags[path], query = `${path}${path.includes("?") ? "&" : "?"}limit=${limit}`;
+  let answer = await request(query, tag ? {headers: {"If-None-Match": tag}} : {});
   if (answer.status === 304) return null;
   const first = await answer.json();
   tags[path] = answer.headers.get("ETag");
   for (let next = first.continue, n = 1; next && n < pages; n++) {
-    answer = await request(`${path}?limit=${PAGE}&continue=${encodeURIComponent(next)}`);
+    answer = await request(`${query}&continue=${encodeURIComponent(next)}`);
     const more = await answer.json();
     first[member].push(...more[member]);
     next = more.continue;
@@ -72,13 +81,9 @@ const now = () => Date.now() + skew;
 const age = (time) => time ? span(now() - Date.parse(time)) : "";
 const ahead = (time) => Date.parse(time) > now() ? `in ${span(Date.parse(time) - now())}` : "now";
 
-function reasonOf(m) {
-  return (m.quarantine || m.lastError || {}).reason || "";
-}
-
 function groupOf(m) {
   if (m.state === "quarantined") return "bad";
-  if (m.lastError || m.slow) return "slow";
+  if (m.reason || m.slow) return "slow";
   return GROUPS[m.state] || "free";
 }
 
@@ -144,18 +149,18 @@ function set(node, text) {
 }
 
 function draw(m) {
-  const tile = tileOf(m), group = groupOf(m), reason = reasonOf(m);
+  const tile = tileOf(m), group = groupOf(m);
   if (tile.group !== group) {
     tile.box.className = `tile ${group}`;
     tile.state.className = `state ${group}`;
     tile.group = group;
   }
   set(tile.state, `${m.state} ${age(m.since)}`);
-  set(tile.tenant, reason || m.tenant || m.waitingFor || "\u00a0");
+  set(tile.tenant, m.reason || m.tenant || m.waitingFor || "\u00a0");
 }
 
 function matches(m, words) {
-  const text = [m.name, m.state, m.tenant, m.rack, m.pool, m.claim, reasonOf(m)].join(" ").toLowerCase();
+  const text = [m.name, m.state, m.tenant, m.rack, m.pool, m.reason].join(" ").toLowerCase();
   return words.every((w) => text.includes(w));
 }
 
@@ -167,6 +172,7 @@ function filter() {
     n += hit;
     tiles.get(name).box.hidden = !hit;
   }
+  for (const [object, card] of cards) card.box.hidden = !words.every((w) => textOf(stuck.get(object)).includes(w));
   for (const rack of racks.values()) rack.box.hidden = rack.names.every((x) => tiles.get(x).box.hidden);
   set($("found"), words.length ? `${n} of ${machines.size} machines match` : "");
 }
@@ -194,6 +200,77 @@ function changed(rows, removed, whole) {
   drawTotals();
   filter();
   if (opened && rows.some((m) => m.name === opened)) open(opened);
+}
+
+// --- what needs attention ---------------------------------------------------------------------
+
+const textOf = (r) => [r.object, r.state, r.tenant, r.reason, r.text].join(" ").toLowerCase();
+
+function byUrgency(a, b) {
+  const rank = (r) => Object.keys(NEEDS).indexOf(r.need), key = (r) => `${r.since || ""} ${r.object}`;
+  return rank(a) - rank(b) || (key(a) < key(b) ? -1 : 1);
+}
+
+function drawAge(card, r) {
+  set(card.age, r.since ? `for ${age(r.since)}` : "for an unknown time");
+}
+
+function cardOf(r) {
+  const box = element("li"), head = element("p"), [need, group] = NEEDS[r.need] || [r.need, "free"];
+  const name = element(r.kind === "Machine" ? "button" : "b", r.object, "object"), when = element("time");
+  const why = [r.reason, r.text].filter(Boolean).join(": ") || (r.waitingFor && `waits for ${r.waitingFor}`);
+  if (r.since) {
+    when.dateTime = r.since;
+    when.title = r.since.replace("T", " ").replace("Z", " UTC");
+  }
+  if (r.kind === "Machine") {
+    name.type = "button";
+    name.dataset.machine = r.name;
+  }
+  box.className = group;
+  box.dataset.object = r.object;
+  head.append(name, element("span", r.state || ""), when, element("span", need, `need ${group}`),
+    element("span", r.tenant && r.kind !== "VirtualCluster" ? `tenant ${r.tenant}` : ""),
+    element("span", r.pods > 1 ? `and ${r.pods - 1} more pods` : ""));
+  box.append(head);
+  if (why) box.append(element("p", why, "why"));
+  for (const text of (r.help || []).slice(0, HELPS)) box.append(element("p", `What helps: ${text}`));
+  if (r.commands && r.commands.length) {
+    const p = element("p", "Then run: ");
+    p.append(element("code", r.commands[0]));
+    box.append(p);
+  }
+  const card = {box, age: when, row: r};
+  drawAge(card, r);
+  return card;
+}
+
+// Keeps the elements of unchanged rows, so that a text that is being read or copied stays.
+function drawStuck() {
+  const rows = [...stuck.values()].sort(byUrgency), shown = rows.slice(0, ROWS), old = new Map(cards), count = {};
+  for (const r of rows) count[r.need] = (count[r.need] || 0) + 1;
+  cards.clear();
+  for (const r of shown) {
+    const card = old.get(r.object);
+    cards.set(r.object, card && card.row === r ? card : cardOf(r));
+  }
+  for (const [object, card] of old) if (cards.get(object) !== card) card.box.remove();
+  let at = $("stuck").firstElementChild;
+  for (const card of cards.values()) {
+    if (card.box === at) at = at.nextElementSibling;
+    else $("stuck").insertBefore(card.box, at);
+  }
+  set($("stuck-total"), !rows.length ? "Nothing is stuck."
+    : Object.keys(NEEDS).filter((n) => count[n]).map((n) => `${count[n]} ${NEEDS[n][0]}`).join(", ") +
+      (rows.length > ROWS ? `; the first ${ROWS} are shown, drover why lists all` : ""));
+  filter();
+}
+
+function stuckChanged(rows, removed, whole) {
+  if (whole) stuck.clear();
+  for (const object of removed) stuck.delete(object);
+  for (const r of rows) stuck.set(r.object, r);
+  drawStuck();
 }
 
 // --- queue ------------------------------------------------------------------------------------
@@ -242,10 +319,10 @@ function drawUse(use) {
 }
 
 async function readUse() {
-  const days = period === "day" ? 1 : 7;
+  const days = period === "day" ? 1 : 7, tenants = new Set([...machines.values()].map((m) => m.tenant)).size;
   const from = new Date(now() - days * 86400000).toISOString().replace(/\.\d+Z$/, "Z");
   try {
-    const answer = await request(`v1/history?from=${encodeURIComponent(from)}&step=${days === 1 ? "5m" : "1h"}`);
+    const answer = await request(`v1/history?from=${encodeURIComponent(from)}&step=${days === 1 && tenants <= FINE ? "5m" : "1h"}`);
     if (answer.status === 200) drawUse(await answer.json());
   } catch (e) {
     if (e.status !== 404) throw e; // 404: a leader without history
@@ -336,19 +413,22 @@ function moveFocus(event) {
 // --- live -------------------------------------------------------------------------------------
 
 async function readLists() {
-  const fleet = await list("v1/fleet", "machines", 20), queue = await list("v1/queue", "pods", 1);
+  const attention = await list("v1/attention", "rows", 20), fleet = await list("v1/fleet?brief=true", "machines", 20);
+  const queue = await list("v1/queue", "pods", 1, ROWS);
+  if (attention) stuckChanged(attention.rows, [], true);
   if (fleet) changed(fleet.machines, [], true);
   if (queue) drawQueue(queue.pods, queue.total);
 }
 
 function onEvent(name, data) {
   if (name === "fleet") changed(data.machines, data.removed, false);
+  else if (name === "attention") stuckChanged(data.rows, data.removed, false);
   else if (name === "queue") drawQueue(data.first, data.total);
 }
 
 // Reads server-sent events until the stream ends. EventSource cannot send the token.
 async function follow() {
-  const answer = await request("v1/events", {headers: {"Accept": "text/event-stream"}});
+  const answer = await request("v1/events?brief=true", {headers: {"Accept": "text/event-stream"}});
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
   await readLists();
@@ -405,6 +485,7 @@ function leave() {
   token = "";
   sessionStorage.removeItem("token");
   changed([], [], true);
+  stuckChanged([], [], true);
   drawQueue([], 0);
   $("main").hidden = $("find").hidden = true;
   $("login").hidden = false;
@@ -420,12 +501,16 @@ $("login").addEventListener("submit", (event) => {
 $("find").addEventListener("submit", (event) => event.preventDefault());
 $("leave").addEventListener("click", leave);
 $("search").addEventListener("input", filter);
-$("racks").addEventListener("click", (event) => {
-  const tile = event.target.closest(".tile");
-  if (!tile) return;
-  opener = tile;
-  open(tile.dataset.name);
-});
+function onMachine(selector, member) {
+  return (event) => {
+    const from = event.target.closest(selector);
+    if (!from) return;
+    opener = from;
+    open(from.dataset[member]);
+  };
+}
+$("racks").addEventListener("click", onMachine(".tile", "name"));
+$("stuck").addEventListener("click", onMachine("[data-machine]", "machine"));
 $("racks").addEventListener("keydown", moveFocus);
 $("close").addEventListener("click", () => $("machine").close());
 $("machine").addEventListener("close", () => {
@@ -438,6 +523,9 @@ for (const id of ["day", "week"]) $(id).addEventListener("click", () => {
   $("week").setAttribute("aria-pressed", String(id === "week"));
   readUse().catch((e) => say(e.message, true));
 });
-setInterval(() => { for (const m of machines.values()) draw(m); }, 10000);
+setInterval(() => {
+  for (const m of machines.values()) draw(m);
+  for (const card of cards.values()) drawAge(card, card.row);
+}, 10000);
 setInterval(() => { if (!stopped) readUse().catch(() => {}); }, 300000);
 if (token) run();
