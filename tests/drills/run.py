@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Runs the drills of docs/drills.md: something is stuck, and is found and repaired with `drover why` alone.
 
-    tests/drills/run.py [DRILL ...]
+    tests/drills/run.py [--page] [DRILL ...]
 
 All drills share one `drover up`; each has a machine of its own.  A fault is injected (`drover sim fault`, or an action
 of an operator).  The text of `drover why` without a name must then have a row of the machine whose first line names the
 cause, and below it the command that helps.  The cause is removed at the machine, as an operator would do it.  The
 printed line, run unchanged, must then resolve the problem.  Some problems end by themselves: their row has no command.
-No VM and no network.
+--page keeps Chromium open on the page of the view: for each drill it must show, without a search, an entry with the
+same reason and command, and no longer once the problem is resolved.  No VM and no network.
 """
+import argparse
 import dataclasses
 import json
 import os
@@ -23,7 +25,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "real"))
 import up as real_up  # noqa: E402  (tests/real/up.py)
-from testbed import pace  # noqa: E402
+from testbed import browser, pace, page  # noqa: E402
 
 demo, DROVER, ROOT = real_up.demo, real_up.DROVER, real_up.ROOT
 RACK = "topology.drover.dev/rack"
@@ -80,11 +82,32 @@ DRILLS = (
 )
 
 
-class Scene:
-    """The machine of a drill, and the steps that change it."""
+class Page:
+    """Chromium on the page of the view, shared by the threads of all drills."""
 
-    def __init__(self, up, number):
-        self.up, self.number, self.machine = up, number, f"gpu-{number}"
+    def __init__(self, up):
+        self.lock, self.browser = threading.Lock(), browser.Browser(up.folder)
+        page.connect(self.browser, pace.wait_for("the address of the page", lambda: page.address_of(up.host), 60), up.host.token)
+        self.browser.until("the page", lambda: self.browser.text("#live") == "Live")
+
+    def entries(self):
+        """What needs attention: (first line as `drover why` prints it, command, since) of each entry."""
+        with self.lock:
+            entries = page.attention(self.browser)
+        return [(f"{e['object']}  " + " ".join(x for x in (e["state"], e["age"]) if x) + (f", {e['why']}" if e["why"] else ""),
+                 e["command"], e["since"]) for e in entries]
+
+
+def reason_of(line):
+    """The part of a first line between the age and the message."""
+    return line.partition(", ")[2].partition(":")[0]
+
+
+class Scene:
+    """The machine of a drill, and the steps that change it. page: None without --page."""
+
+    def __init__(self, up, number, shown):
+        self.up, self.number, self.machine, self.page = up, number, f"gpu-{number}", shown
         self.selector = {}   # of the pod, beside its machine
         self.digest = ""     # of the image that the rack serves
         self.server = ""     # address of the API server of team-b
@@ -212,15 +235,32 @@ class Scene:
                 rows.append((line.strip(), ""))
             elif rows and line.startswith("      then run:"):
                 rows[-1] = (rows[-1][0], line.partition(":")[2].strip())
+        return [r for r in rows if self.is_about(r[0])]
+
+    def is_about(self, line):
         about = rf"{self.machine}(?!\d)" + ("|team-b$" if self.server else "")
-        return [r for r in rows if re.search(about, r[0].split()[0])]
+        return re.search(about, line.split()[0])
+
+    @staticmethod
+    def wanted(drill, rows):
+        """Returns the row that the drill expects; None: there is no such row."""
+        for row in rows:
+            if re.search(drill.says, row[0]) and (row[1].startswith(drill.verb) if drill.verb else not row[1]):
+                return row
+        return None
 
     def row(self, drill):
-        """Returns (first line, command) of the row that the drill expects; None: there is no such row."""
-        for line, command in self.rows():
-            if re.search(drill.says, line) and (command.startswith(drill.verb) if drill.verb else not command):
-                return line, command
-        return None
+        return self.wanted(drill, self.rows())
+
+    def entry(self, drill):
+        """Returns the entry of the page that the drill expects; None: there is no such entry."""
+        return self.wanted(drill, [e for e in self.page.entries() if self.is_about(e[0])])
+
+    def check_page(self, drill, line, command):
+        found = []
+        self.until(f"the page shows {drill.says}", lambda: found.append(self.entry(drill)) or found[-1], 60)
+        shown, run_this, since = found[-1]
+        assert reason_of(shown) == reason_of(line) and run_this == command and since, (found[-1], line, command)
 
     def go(self, drill):
         for name, *args in drill.begin:
@@ -228,6 +268,8 @@ class Scene:
         found = []
         self.until(f"why says {drill.says} and {drill.verb}", lambda: found.append(self.row(drill)) or found[-1], drill.slow_s)
         line, command = found[-1]
+        if self.page:
+            self.check_page(drill, line, command)
         for name, *args in drill.mend:
             getattr(self, name)(*args)
         if command:
@@ -239,6 +281,8 @@ class Scene:
         if drill.over:
             self.until("why has no more of it", lambda: not self.row(drill), 120)
         self.until(drill.end, lambda: self.state() == drill.end, 400)
+        if self.page:
+            self.until("the page has no more of it", lambda: not self.entry(drill), 120)
         return f"{drill.name}: {line} -> {command or '(by itself)'} -> {drill.end}"
 
 
@@ -251,7 +295,11 @@ def run(scene, drill, results):
 
 
 def main():
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--page", action="store_true")
+    parser.add_argument("drills", nargs="*", metavar="DRILL")
+    args = parser.parse_args()
+    wanted, shown = args.drills, None
     drills = [d for d in DRILLS if not wanted or d.name in wanted]
     if len(drills) != len(wanted or DRILLS):
         sys.exit(f"no such drill; there are: {', '.join(d.name for d in DRILLS)}")
@@ -265,14 +313,18 @@ def main():
                 up.host.call("PATCH", f"{demo.API}/machines/gpu-{number}",
                              {"metadata": {"labels": {RACK: f"gpu-{number}"}}})
             up.until("all free", lambda: set(up.states().values()) == {"free"}, 120)
-            threads = [threading.Thread(target=run, args=(Scene(up, n), d, results)) for n, d in enumerate(drills, 1)]
+            shown = Page(up) if args.page else None
+            threads = [threading.Thread(target=run, args=(Scene(up, n, shown), d, results)) for n, d in enumerate(drills, 1)]
             for t in threads:
                 t.start()
             for t in threads:
                 t.join()
+            assert not shown or not shown.browser.errors(), shown.browser.errors()
             if not all(ok for ok, _ in results.values()):
                 up.tell()
         finally:
+            if shown:
+                shown.browser.close()
             up.kill()
     passed = sum(ok for ok, _ in results.values())
     print(f"{passed} passed, {len(results) - passed} failed")
