@@ -10,6 +10,8 @@
  *   mark_to_first_call_p99_ms
  *                         from a pod marked unschedulable to the first request to the BMC of the
  *                         machine that it gets; 200 pods, one after the other, with 5,000 Nodes
+ *   page_first_load_kb    bytes of the view's page for 1,000 machines and 500 tenants (page_load.h)
+ *   page_rest_bytes_s     bytes per second of its stream while nothing happens
  *   controller_rss_1k_mb  resident memory: 1,000 machines, 2,000 pods, 10 tenants
  *   controller_rss_mb     resident memory: 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
  *
@@ -30,6 +32,7 @@
 #include "tests/bench/entry.h"
 
 #include "tests/bench/fleet.h"
+#include "tests/bench/page_load.h"
 #include "wipe/proto.h"
 
 #define MIB (1024.0 * 1024)
@@ -186,6 +189,7 @@ static struct http_transport *plain_new(struct http_transport *below)
 struct measured {
 	double start_cpu, turn_ms, event_us, rss, json_cpu, node_us;
 	uint64_t bytes;
+	struct page_figures page;
 };
 
 struct run {
@@ -200,6 +204,11 @@ struct run {
 	bool events;
 	/* True: pods are created after the start, until the process is killed */
 	bool pods;
+	/* True: the page's bytes are counted after the start */
+	bool page;
+	struct page_load load;
+	struct http *http;
+	const char *host_url;
 	enum { STARTING, IDLE, EVENTS } phase;
 	struct measured out;
 };
@@ -240,6 +249,14 @@ static bool all_is_known(struct run *r)
 	       (unsigned)metric(r, "drover_tenants_usable") == r->size.tenants;
 }
 
+static void on_page(void *arg)
+{
+	struct run *r = arg;
+
+	r->out.page = r->load.out;
+	loop_stop(r->l);
+}
+
 static void on_timer(void *arg)
 {
 	struct run *r = arg;
@@ -268,6 +285,12 @@ static void on_timer(void *arg)
 		if (r->pods) {
 			loop_timer_stop(&r->timer);
 			(void)kill(r->server, SIGUSR2);
+			return;
+		}
+		if (r->page) {
+			loop_timer_stop(&r->timer);
+			r->load = (struct page_load){.l = r->l, .done = on_page, .arg = r};
+			page_load_begin(&r->load, r->c, r->http, r->host_url, r->size.tenants);
 			return;
 		}
 		loop_timer_start(&r->timer, FLEET_EVENTS * FLEET_EVENT_MS + 2000);
@@ -341,6 +364,8 @@ static void run(struct run *r, const char *iso, unsigned host)
 	r->l = loop_uv_new();
 	g = loop_group_new(r->l, "controller");
 	h = http_new(g, plain_new(http_curl_new(g, 16384)), 4096);
+	r->http = h;
+	r->host_url = config.server;
 	r->c = controller_new(g, h, &config, &o, &e);
 	if (!r->c)
 		die(e.text);
@@ -365,7 +390,8 @@ static pid_t fork_with(int fds[2])
 
 /* Runs the servers and the controller in one child process each; returns the controller's
  * figures. */
-static struct measured measure(const struct fleet_size *size, const char *iso, bool events)
+static struct measured measure(const struct fleet_size *size, const char *iso, bool events,
+			       bool page)
 {
 	struct measured m;
 	struct fleet_door door;
@@ -378,7 +404,7 @@ static struct measured measure(const struct fleet_size *size, const char *iso, b
 		die("the servers did not start");
 	controller = fork_with(from);
 	if (controller == 0) {
-		struct run r = {.size = *size, .server = server, .events = events};
+		struct run r = {.size = *size, .server = server, .events = events, .page = page};
 
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		r.out.bytes = door.bytes;
@@ -472,11 +498,12 @@ static void tell(const char *name, const char *unit, double value, double goal,
 
 int main(int argc, char **argv)
 {
-	static const struct fleet_size start = {1000, 500, 0, 1000, 0},
-				       small = {1000, 10, 2000, 1000, 0},
-				       large = {1000, 500, 20000, 2000, 0},
-				       nodes = {1000, 500, 0, 5000, 0},
-				       pods = {1000, 500, 0, 5000, FLEET_PODS + 20};
+	static const struct fleet_size start = {1000, 500, 0, 1000, 0, false},
+				       small = {1000, 10, 2000, 1000, 0, false},
+				       large = {1000, 500, 20000, 2000, 0, false},
+				       nodes = {1000, 500, 0, 5000, 0, false},
+				       pods = {1000, 500, 0, 5000, FLEET_PODS + 20, false},
+				       page = {1000, 500, 0, 1000, 0, true};
 	int32_t took[FLEET_PODS];
 	const char *only = argc > 1 ? argv[1] : NULL;
 	struct measured m;
@@ -485,14 +512,14 @@ int main(int argc, char **argv)
 	mem_init();
 	make_iso(iso);
 	if (!only || str_eq(only, "start")) {
-		m = measure(&start, iso, false);
+		m = measure(&start, iso, false, false);
 		tell("start_cpu_s", "s", m.start_cpu, 3, "jansson, the same objects", m.json_cpu,
 		     1000);
 		tell("loop_turn_max_ms", "ms", m.turn_ms, 20, "jansson, one Node", m.node_us / 1000,
 		     1000);
 	}
 	if (!only || str_eq(only, "nodes")) {
-		m = measure(&nodes, iso, true);
+		m = measure(&nodes, iso, true, false);
 		tell("node_event_cpu_us", "us", m.event_us, 100, "jansson, the same Node",
 		     m.node_us, 5000);
 	}
@@ -501,13 +528,20 @@ int main(int argc, char **argv)
 		tell("mark_to_first_call_p99_ms", "ms", took[FLEET_PODS * 99 / 100], 1000,
 		     "the median of the same", took[FLEET_PODS / 2], FLEET_PODS);
 	}
+	if (!only || str_eq(only, "page")) {
+		m = measure(&page, iso, false, true);
+		tell("page_first_load_kb", "kB", m.page.first / 1000, 200,
+		     "the machines with full rows", m.page.full_first / 1000, 1000);
+		tell("page_rest_bytes_s", "B/s", m.page.rest, 2000, "the stream with full rows",
+		     m.page.full_rest, 1000);
+	}
 	if (!only || str_eq(only, "small")) {
-		m = measure(&small, iso, false);
+		m = measure(&small, iso, false, false);
 		tell("controller_rss_1k_mb", "MB", m.rss, 64, "the objects as text",
 		     (double)m.bytes / MIB, 1000);
 	}
 	if (!only || str_eq(only, "large")) {
-		m = measure(&large, iso, false);
+		m = measure(&large, iso, false, false);
 		tell("controller_rss_mb", "MB", m.rss, 128, "the objects as text",
 		     (double)m.bytes / MIB, 20000);
 	}

@@ -48,6 +48,8 @@ struct fleet_size {
 	unsigned machines, tenants, pods, nodes;
 	/* Number of free machines, which are the last of all machines */
 	unsigned free;
+	/* True: machines have the label of their rack, as the view shows it */
+	bool racks;
 };
 
 /* Ports of the servers and size of their objects, written by the child process once it serves */
@@ -253,7 +255,7 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 			  a,
 			  "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Machine', 'metadata': "
 			  "{'name': 'm-%u',"
-			  " 'uid': 'uid-m-%u', 'generation': 1, 'labels': {'example.com/rack': "
+			  " 'uid': 'uid-m-%u', 'generation': 1, 'labels': {'%s/rack': "
 			  "'r%u'}, 'finalizers': ['drover.dev/machine']},"
 			  " 'spec': {'providerRef': {'name': 'rack'}, 'instanceType': 'gpu-8', "
 			  "'managementPolicy': 'Manage',"
@@ -263,15 +265,16 @@ static inline void fleet_machine(struct fleet *f, unsigned m, struct arena *a)
 			  "'credentialsSecretRef': {'name': 'bmc-%u'},"
 			  " 'tls': {'trustOnFirstUse': true}}},"
 			  " 'status': {'state': 'serving', 'stateSince': '2026-11-01T10:10:00Z', "
-			  "'tenancy': 2,"
+			  "'tenancy': 2, 'pool': 'gpus',"
 			  " 'claimRef': {'name': 'gpus-%u', 'uid': 'claim-%u'}, 'tenant': {'name': "
 			  "'team-%u', 'uid': 'uid-team-%u'},"
 			  " 'operation': {'id': '0123456789abcdef0123456789abcdef', 'fence': 3}, "
 			  "'power': {'state': 'On'},"
 			  " 'bootID': 'boot-%u', 'identity': {'systemUUID': '%s', 'serialNumber': "
 			  "'S%u'}}}",
-			  m, m, m / 20, fleet_uuid(m, a), m, m >> 8, m & 255, f->bmc.port, m, m, m,
-			  m, t, t, m, fleet_uuid(m, a), m));
+			  m, m, f->size.racks ? "topology.drover.dev" : "example.com", m / 20,
+			  fleet_uuid(m, a), m, m >> 8, m & 255, f->bmc.port, m, m, m, m, t, t, m,
+			  fleet_uuid(m, a), m));
 }
 
 /* Returns Node number n as kubelet writes it. Its 30 images are half of its size. */
