@@ -15,10 +15,10 @@ VERSION := $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0+g$(COMM
 
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
-ROOMS := base base/data base/loop base/http base/httpd base/store kube kube/apiserver redfish netris planner \
+ROOMS := base base/data base/loop base/http base/httpd base/store base/traces kube kube/apiserver redfish netris planner \
 	providers providers/bcm providers/ec2 providers/libvirt wipe sim api controller/rules controller/explain controller/core controller/agent controller/hardware controller/tenant \
 	controller/drain controller/claims controller/life controller/steps controller/view controller cli cli/simulate cli/up
-PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 libxml-2.0
+PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 libxml-2.0 libprotobuf-c
 # Only drover links ncurses, for `drover top`.
 DROVER_PKGS := ncursesw
 # Only drover-libvirt links libvirt, and with it libvirt's own libcurl.
@@ -76,6 +76,19 @@ $(B)/lib/$(subst /,_,$(1)).a: $(patsubst %.c,$(B)/%.o,$(filter-out $(MAINS),$(wi
 	$$(Q)rm -f $$@ && ar crs $$@ $$^
 endef
 $(foreach r,$(ROOMS),$(eval $(call lib_rule,$(r))))
+
+# --- generated code: the messages of OTLP, by protoc-c.  Compiled without our warnings --------------
+OTLP := build/gen/otlp.pb-c
+CPPFLAGS += -isystem build/gen
+$(OTLP).c: base/traces/otlp.proto
+	@mkdir -p $(@D)
+	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
+$(OTLP).h: $(OTLP).c ;
+$(B)/base/traces/otlp.o: | $(OTLP).h
+$(B)/gen/%.o: build/gen/%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -w -c -o $@ $<
+$(B)/lib/base_traces.a: $(B)/gen/otlp.pb-c.o
 
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-6s %s\n' '$(1)' '$(2)')
@@ -162,7 +175,7 @@ headers: ## check that each header compiles alone, with gcc and clang
 	@echo "headers: $(words $(HEADERS)) compile alone"
 
 CLANG_SRC = $(MAINS) $(SRC) $(UNIT_SRC) $(HELP_SRC) $(FUZZ_SRC) tests/fuzz/corpora.c $(wildcard tests/bench/*.c tests/real/*.c)
-clang: $(B)/tests/fuzz/targets.def ## check all sources for clang warnings; no objects are written
+clang: $(B)/tests/fuzz/targets.def $(OTLP).h ## check all sources for clang warnings; no objects are written
 	$(Q)printf '%s\n' $(CLANG_SRC) | xargs -P $(CORES) -n 16 clang $(CPPFLAGS) -I$(<D) -DDROVER_VERSION='""' -DDROVER_COMMIT='""' $(ALONE)
 	@echo "clang: $(words $(CLANG_SRC)) sources, no warning"
 
