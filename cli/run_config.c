@@ -9,30 +9,13 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/data/yaml.h"
 
 #define FILE_MAX (64 << 10)
 #define LINE_MAX_BYTES 255
-
-static int read_file(const char *path, size_t most, struct buf *into, struct err *e)
-{
-	FILE *f = fopen(path, "re");
-	char piece[4096];
-	size_t n;
-	int rc = 0;
-
-	buf_init(into, most);
-	if (!f)
-		return err_errno(e, errno, "%s", path);
-	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
-		rc = buf_add(into, piece, n, e);
-	if (!rc && ferror(f))
-		rc = err_set(e, ERR_INVALID, 0, "cannot be read");
-	fclose(f);
-	return rc < 0 ? err_wrap(e, "%s", path) : 0;
-}
 
 static const struct argp_option *option_of(const struct argp_option *options, const char *name)
 {
@@ -104,7 +87,8 @@ json_t *run_config_read(const char *path, const struct argp_option *options, run
 	struct buf text;
 	json_t *v;
 
-	if (read_file(path, FILE_MAX, &text, e) == 0) {
+	buf_init(&text, FILE_MAX);
+	if (file_read(path, &text, e) == 0) {
 		tree = yaml_parse(text.data, text.len, e);
 		if (!tree)
 			(void)!err_wrap(e, "%s", path);
@@ -135,7 +119,8 @@ char *run_config_line(const char *path, struct err *e)
 	char *line = NULL;
 	struct buf text;
 
-	if (read_file(path, LINE_MAX_BYTES + 1, &text, e) == 0) {
+	buf_init(&text, LINE_MAX_BYTES + 1);
+	if (file_read(path, &text, e) == 0) {
 		line = mem_strdup(text.data);
 		line[strcspn(line, "\r\n")] = '\0';
 	}

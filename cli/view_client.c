@@ -4,6 +4,7 @@
 #include "cli/view_client.h"
 #include "api/annotations.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/http/http.h"
 #include "base/loop/loop.h"
 #include "base/mem.h"
@@ -191,21 +192,6 @@ static int set_peer(struct view_client *v, const char *url, const char *ca, stru
 	return v->peer ? 0 : -1;
 }
 
-static int read_ca(const char *path, struct buf *into, struct err *e)
-{
-	char piece[4096];
-	size_t n;
-	int rc = 0;
-	FILE *f = fopen(path, "rb");
-
-	if (!f)
-		return err_set(e, ERR_NOT_FOUND, 0, "--view-ca: cannot read %s", path);
-	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
-		rc = buf_add(into, piece, n, e);
-	fclose(f);
-	return rc < 0 ? err_wrap(e, "--view-ca %s", path) : 0;
-}
-
 /* Uses the URL that the user gave. */
 static int use_url(struct view_client *v, struct err *e)
 {
@@ -219,7 +205,7 @@ static int use_url(struct view_client *v, struct err *e)
 			       v->w.url);
 	buf_init(&file, CA_BYTES);
 	if (v->w.ca_file)
-		rc = read_ca(v->w.ca_file, &file, e);
+		rc = file_read(v->w.ca_file, &file, e) < 0 ? err_wrap(e, "--view-ca") : 0;
 	else if (!ca)
 		rc = err_set(e, ERR_NOT_FOUND, 0,
 			     "the CA of --view is unknown: give --view-ca FILE with key ca.crt of "

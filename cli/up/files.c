@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -73,26 +74,10 @@ int up_write(const char *path, const void *data, size_t len, struct err *e)
 
 char *up_read(const char *path, size_t max, size_t *len, struct err *e)
 {
-	FILE *f = fopen(path, "rbe");
-	char piece[4096];
 	struct buf b;
-	size_t n;
-	int rc = 0;
 
-	if (!f) {
-		(void)!(errno == ENOENT
-				? err_set(e, ERR_NOT_FOUND, ENOENT, "%s: no such file", path)
-				: err_errno(e, errno, "%s", path));
-		return NULL;
-	}
 	buf_init(&b, max);
-	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
-		rc = buf_add(&b, piece, n, e);
-	if (!rc && ferror(f))
-		rc = err_errno(e, errno, "%s", path);
-	fclose(f);
-	secret_wipe(piece, sizeof(piece));
-	if (rc < 0) {
+	if (file_read(path, &b, e) < 0) {
 		buf_done(&b);
 		return NULL;
 	}

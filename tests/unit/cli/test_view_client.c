@@ -247,7 +247,7 @@ static void a_given_address_is_the_only_one(void **state)
 	assert_fails(b, "--view: want https://HOST:PORT, got 'http://view.test:8444'");
 	b->where.url = GIVEN;
 	b->where.ca_file = "/nonexistent/ca";
-	assert_fails(b, "--view-ca: cannot read /nonexistent/ca");
+	assert_fails(b, "--view-ca: /nonexistent/ca: no such file");
 	b->where.url = b->where.ca_file = NULL;
 	setenv("DROVER_VIEW", "https://other.test:1", 1);
 	assert_fails(b, "what helps: drover check");

@@ -1,0 +1,19 @@
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+/*
+ * file: reads a small file as a whole. Blocks on the disk: call it while a program starts, not from
+ * a loop that serves requests.
+ * Tests: tests/unit/base/test_file.c
+ */
+
+/* Appends the contents of the file to *into; more than the buffer's maximum is ERR_PROTOCOL. The
+ * file may contain a secret: no copy outside *into remains. Returns 0, or -1 with *e, which names
+ * the path; ERR_NOT_FOUND: the file does not exist. */
+int file_read(const char *path, struct buf *into, struct err *e)
+	__attribute__((warn_unused_result));
+
+#endif
