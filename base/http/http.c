@@ -45,8 +45,8 @@ struct http_req {
 
 	struct loop_timer timer;
 	/* deadline: loop_now() at which the request times out, 0: none. last: loop_now() of the
-	 * last received byte. */
-	int64_t deadline, last;
+	 * last received byte. began: loop_now() when the request left the queue, 0: it has not. */
+	int64_t deadline, last, began;
 
 	/* Headers to send. */
 	struct http_header *headers;
@@ -305,13 +305,38 @@ static void req_launch(struct http_req *q)
 	p->in_flight++;
 	h->stats.waiting--;
 	h->stats.in_flight++;
-	q->last = loop_now(loop_of(h->group));
+	q->last = q->began = loop_now(loop_of(h->group));
 	q->deadline = q->call.no_timeout ? 0 : q->last + q->call.timeout_ms;
 	arm(q);
 	if (h->transport->ops->start(h->transport, &q->x, &e) < 0) {
 		q->transport_done = true;
 		req_over(q, &e);
 	}
+}
+
+void http_on_ended(struct http *h, void (*fn)(const struct http_ended *x, void *arg), void *arg)
+{
+	h->on_ended = fn;
+	h->on_ended_arg = arg;
+}
+
+/* Calls the function of http_on_ended(). */
+static void report(const struct http_req *q)
+{
+	const struct http *h = q->peer->h;
+	struct http_ended x = {.origin = q->peer->origin,
+			       .method = q->x.method,
+			       .status = q->status,
+			       .error = q->failed ? &q->err : NULL,
+			       .began = q->began};
+	char path[256];
+
+	if (!h->on_ended || !q->began)
+		return;
+	str_copy(path, sizeof(path), q->x.url + strlen(x.origin));
+	path[strcspn(path, "?")] = '\0';
+	x.path = path;
+	h->on_ended(&x, h->on_ended_arg);
 }
 
 static void tell(struct http_req *q)
@@ -330,6 +355,7 @@ static void tell(struct http_req *q)
 		h->stats.failed++;
 	else
 		h->stats.done++;
+	report(q);
 	q->call.done(q->failed ? NULL : &r, q->failed ? &q->err : NULL, q->call.arg);
 }
 

@@ -85,6 +85,10 @@ const char *http_peer_reached(const struct http_peer *p);
 /* Returns the origin, "https://host:port". */
 const char *http_peer_origin(const struct http_peer *p);
 
+/* Returns the origin of a URL as http_peer_origin() does, malloc'd; the caller owns it. NULL: the
+ * URL is not http:// or https://. */
+char *http_origin(const char *url);
+
 struct http_header {
 	const char *name, *value;
 };
@@ -174,6 +178,25 @@ void http_want(struct http_req *q);
 /* Sets *e from a reply whose status is not 2xx ("404 Not Found: text from the body") and returns
  * -1; returns 0 for 2xx. */
 int http_err(const struct http_reply *r, struct err *e) __attribute__((warn_unused_result));
+
+/* A request that has ended. */
+struct http_ended {
+	/* "https://host:port", as http_peer_origin(). */
+	const char *origin;
+	const char *method;
+	/* Path without the query, which may contain a token. */
+	const char *path;
+	/* HTTP status; 0: no reply. */
+	int status;
+	/* Error because of which there was no complete reply; NULL: none. */
+	const struct err *error;
+	/* loop_now() when the request left the queue. */
+	int64_t began;
+};
+/* Sets a function that is called once for each request that ends, before its done(); not for
+ * requests that were cancelled, or never left the queue. fn must not start, cancel or close
+ * anything. fn NULL: none. */
+void http_on_ended(struct http *h, void (*fn)(const struct http_ended *x, void *arg), void *arg);
 
 struct http_stats {
 	uint64_t started, done, failed;

@@ -26,6 +26,9 @@ struct http {
 	struct list batch;
 	struct loop_defer turn;
 	struct http_stats stats;
+	/* From http_on_ended(). */
+	void (*on_ended)(const struct http_ended *x, void *arg);
+	void *on_ended_arg;
 	/* Number of http_transport_* calls that are on the stack now. */
 	unsigned frames;
 	bool in_turn, closed;

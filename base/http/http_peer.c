@@ -250,6 +250,19 @@ const char *http_peer_learned(const struct http_peer *p)
 	return p->learned ? p->pin : NULL;
 }
 
+char *http_origin(const char *text)
+{
+	struct url u = {0};
+	struct err e;
+	char *origin;
+
+	if (url_parse(text, &u, &e) < 0)
+		return NULL;
+	origin = mem_printf("%s://%s", u.tls ? "https" : "http", u.authority);
+	url_done(&u);
+	return origin;
+}
+
 const char *http_peer_origin(const struct http_peer *p)
 {
 	return p->origin;
