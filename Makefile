@@ -84,7 +84,7 @@ $(OTLP).c: base/traces/otlp.proto
 	@mkdir -p $(@D)
 	$(Q)protoc-c --proto_path=$(<D) --c_out=$(@D) $<
 $(OTLP).h: $(OTLP).c ;
-$(B)/base/traces/otlp.o: | $(OTLP).h
+$(B)/base/traces/otlp.o $(B)/tests/unit/base/traces/test_traces.o $(B)/tests/world/test_spans.o: | $(OTLP).h
 $(B)/gen/%.o: build/gen/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -w -c -o $@ $<

@@ -30,6 +30,7 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
+#include "controller/core/spans.h"
 #include "controller/core/keys.h"
 #include "controller/claims/ledgers.h"
 #include "controller/core/record_export.h"
@@ -493,6 +494,12 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	return c;
 }
 
+int controller_trace(struct controller *c, const struct spans_spec *s, struct err *e)
+{
+	c->ctx.spans = spans_new(&c->ctx, s, e);
+	return c->ctx.spans ? 0 : -1;
+}
+
 static void release_lease(void *arg)
 {
 	struct controller *c = arg;
@@ -520,6 +527,7 @@ static void free_context(struct context *x)
 	kube_events_free(x->events);
 	kube_client_free(x->host);
 	claim_index_free(x->claim_index);
+	spans_free(x->spans);
 	counters_free(x->counters);
 	host_clock_free(x->host_clock);
 	clock_jumps_free(x->clock_jumps);

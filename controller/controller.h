@@ -21,6 +21,7 @@
  */
 struct agent_endpoint;
 struct controller;
+struct spans_spec;
 
 struct controller_options {
 	struct context_options context;
@@ -57,6 +58,10 @@ void controller_view_routes(struct controller *c, struct httpd *d);
 /* Publishes the address of the view for readers (controller/view/published.h) while this replica
  * leads. listen: ADDRESS:PORT of the listener. May be called once. */
 void controller_view_publish(struct controller *c, const char *listen);
+/* Sends traces of claims and Drains to a collector (core/spans.h); off until this is called. May be
+ * called once. -1 with *e: the endpoint cannot be used. */
+int controller_trace(struct controller *c, const struct spans_spec *s, struct err *e)
+	__attribute__((warn_unused_result));
 /* Computes the gauges of /metrics from the present objects. */
 void controller_read_gauges(struct controller *c);
 /* Stores the view's history, releases the lease, then calls done(arg). */

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
+#include "controller/core/spans.h"
 #include "controller/endpoints.h"
 
 #define METRICS_MAX (4u << 20)
@@ -35,6 +36,7 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	struct buf b;
 
 	gauges_read(ep->gauges);
+	spans_count(ep->c->spans);
 	buf_init(&b, METRICS_MAX);
 	metrics_write(ep->c->metrics, &b);
 	httpd_reply(q, 200, "text/plain; version=0.0.4", b.data, b.len);

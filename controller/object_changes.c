@@ -21,6 +21,7 @@
 #include "controller/claims/ledgers.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
+#include "controller/core/spans.h"
 #include "controller/core/validation.h"
 #include "controller/drain/drains.h"
 #include "controller/hardware/driver.h"
@@ -226,6 +227,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		kick_claim_of(c, old);
 		view_machine(c->view, old ? old->object : NULL, o);
 		counters_machine(c->ctx.counters, old ? old->object : NULL, o);
+		spans_machine(c->ctx.spans, old ? old->object : NULL, o);
 		end = eta_saw(c->eta, old ? old->object : NULL, o);
 		if (end.by != ETA_BY_NONE)
 			counters_transition(c->ctx.counters, eta_transition_names[end.transition],
@@ -263,6 +265,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		kick_machine_of_record(c, o ? o : old->object);
 		break;
 	case OBJECT_DRAIN:
+		spans_drain(c->ctx.spans, old ? old->object : NULL, o);
 		drains_kick(c->drains, name);
 		break;
 	case OBJECT_BURST_POLICY:

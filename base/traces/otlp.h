@@ -10,6 +10,7 @@
 /*
  * otlp: collects spans and encodes them as the body of an OTLP/HTTP request
  * (ExportTraceServiceRequest in protobuf, opentelemetry.io/docs/specs/otlp).
+ * Tests: tests/unit/base/traces/test_traces.c
  */
 struct otlp_batch;
 

@@ -36,8 +36,8 @@ struct span {
 	uint8_t id[SPAN_ID_BYTES];
 	/* Identifier of the span that this one is part of; all zeros: this is the root span. */
 	uint8_t parent[SPAN_ID_BYTES];
-	/* Kind of work: one of few texts, for example "wiping". What differs from one machine to the
-	 * next belongs into attributes. */
+	/* Kind of work: one of few texts, for example "wiping". What differs from one machine to
+	 * the next belongs in attributes. */
 	const char *name;
 	enum span_kind kind;
 	/* Unix time in ms. */

@@ -28,6 +28,7 @@ struct host_clock;
 struct keys;
 struct reserved;
 struct secrets;
+struct spans;
 struct api_paths;
 
 #define CONTEXT_LEVELS 8
@@ -109,6 +110,8 @@ struct context {
 	struct metrics *metrics;
 	/* metrics of claims and machines; NULL: none are counted */
 	struct counters *counters;
+	/* traces (core/spans.h); NULL: traces are off */
+	struct spans *spans;
 	/* reserved GPUs of each tenant (claims/held_gpus.h); NULL: not counted */
 	struct held_gpus *held_gpus;
 	/* detector of jumps of the wall clock; NULL: jumps are not detected */

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "controller/core/counters.h"
 #include "controller/core/host_clock.h"
+#include "controller/core/spans.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/consent.h"
 #include "controller/life/journal.h"
@@ -117,6 +118,7 @@ void life_acted(struct life *l, const struct err *e)
 
 	l->act.in_progress = false;
 	l->act.ended_at = now;
+	spans_act(l->c->spans, l->m, l->act.step, l->act.began_at, e);
 	if (e && l->m) {
 		delay = backoff_next(&l->act.backoff, loop_random(l->c->loop));
 		if (delay < (int64_t)e->retry_after_ms)

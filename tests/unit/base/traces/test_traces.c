@@ -1,4 +1,4 @@
-/* Spans reach a collector once, or are counted as dropped; the collector cannot delay the caller. */
+/* Spans reach a collector once, or are counted as dropped; the collector cannot delay anybody. */
 #include "base/traces/traces.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/counters.h"
+#include "controller/core/spans.h"
 #include "tests/world/world.h"
 
 #define MANUAL "docs/metrics.md"
@@ -66,7 +67,9 @@ static bool in_manual(const char *text, const char *name, const char *help)
 
 static void the_manual_lists_each_family_with_its_help_and_no_other(void **state)
 {
+	const struct spans_spec traces = {.endpoint = "https://collector:4318"};
 	struct sim_world w;
+	struct err e;
 	char *page, *text = manual(), *save = NULL;
 	size_t families = 0, rows = 0;
 
@@ -74,6 +77,8 @@ static void the_manual_lists_each_family_with_its_help_and_no_other(void **state
 	world_start(&w, 21, 0);
 	world_replica(&w);
 	world_run(&w, 10000);
+	/* The metric of spans exists only with traces. */
+	assert_ok(controller_trace(w.replicas[0].controller, &traces, &e), &e);
 	page = page_of(&w);
 	for (char *l = strtok_r(page, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		char name[128], *help;

@@ -1,0 +1,295 @@
+/* The traces of claims and Drains, as a collector receives them. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+#include "base/str.h"
+#include "base/traces/traces.h"
+#include "controller/core/spans.h"
+#include "otlp.pb-c.h"
+#include "tests/world/leaving.h"
+#include "tests/world/world.h"
+
+#define COLLECTOR "https://collector:4318"
+#define SPANS_MAX 2000
+
+struct got {
+	char name[40], error[200], machine[64], act[80];
+	uint8_t trace[16], id[8], parent[8];
+	bool root, client;
+	int64_t start, end;
+};
+
+static struct {
+	struct loop_group *group;
+	struct httpd *httpd;
+	struct got v[SPANS_MAX];
+	size_t n;
+} collector;
+
+static const char *text_of(const Otlp__Span *s, const char *key)
+{
+	for (size_t i = 0; i < s->n_attributes; i++)
+		if (str_eq(s->attributes[i]->key, key))
+			return s->attributes[i]->value->string_value;
+	return "";
+}
+
+static void on_post(struct httpd_req *q, void *arg)
+{
+	size_t len;
+	const char *body = httpd_body(q, &len);
+	Otlp__ExportTraceServiceRequest *r =
+		otlp__export_trace_service_request__unpack(NULL, len, (const uint8_t *)body);
+
+	(void)arg;
+	assert_non_null(r);
+	for (size_t i = 0; i < r->resource_spans[0]->scope_spans[0]->n_spans; i++) {
+		const Otlp__Span *s = r->resource_spans[0]->scope_spans[0]->spans[i];
+		struct got *g = &collector.v[collector.n];
+
+		if (++collector.n == SPANS_MAX)
+			fail_msg("more than %d spans", SPANS_MAX);
+		*g = (struct got){.root = !s->parent_span_id.len,
+				  .client = s->kind == OTLP__SPAN_KIND__SPAN_KIND_CLIENT,
+				  .start = (int64_t)(s->start_time_unix_nano / 1000000),
+				  .end = (int64_t)(s->end_time_unix_nano / 1000000)};
+		str_copy(g->name, sizeof(g->name), s->name);
+		str_copy(g->error, sizeof(g->error), s->status ? s->status->message : "");
+		str_copy(g->machine, sizeof(g->machine), text_of(s, "drover.machine"));
+		str_copy(g->act, sizeof(g->act), text_of(s, "drover.act"));
+		memcpy(g->trace, s->trace_id.data, 16);
+		memcpy(g->id, s->span_id.data, 8);
+		if (!g->root)
+			memcpy(g->parent, s->parent_span_id.data, 8);
+	}
+	otlp__export_trace_service_request__free_unpacked(r, NULL);
+	httpd_reply(q, 200, "application/x-protobuf", "", 0);
+}
+
+static void trace_to(struct replica *r)
+{
+	const struct spans_spec s = {.endpoint = COLLECTOR};
+	struct err e;
+
+	assert_ok(controller_trace(r->controller, &s, &e), &e);
+}
+
+static void begin(struct sim_world *w, uint64_t seed, unsigned servers)
+{
+	world_start(w, seed, servers);
+	collector.n = 0;
+	collector.group = loop_group_new(w->loop, "collector");
+	collector.httpd = httpd_new(collector.group);
+	httpd_route(collector.httpd, "POST", "/v1/traces", 1 << 20, on_post, NULL);
+	http_mem_serve(w->net, COLLECTOR, collector.httpd);
+	trace_to(world_replica(w));
+}
+
+static void end(struct sim_world *w)
+{
+	http_mem_serve(w->net, COLLECTOR, NULL);
+	httpd_free(collector.httpd);
+	loop_group_free(collector.group);
+	world_stop(w);
+}
+
+/* Returns the nth span with this name, from 0, in the trace; trace NULL: in any. Fails the test if
+ * there is none. */
+static const struct got *span(const char *name, const uint8_t *trace, size_t nth)
+{
+	for (size_t i = 0; i < collector.n; i++)
+		if (str_eq(collector.v[i].name, name) &&
+		    (!trace || memcmp(collector.v[i].trace, trace, 16) == 0) && nth-- == 0)
+			return &collector.v[i];
+	fail_msg("no span %s", name);
+	return NULL;
+}
+
+static size_t count(const char *name)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < collector.n; i++)
+		n += str_eq(collector.v[i].name, name);
+	return n;
+}
+
+static void assert_child(const struct got *g, const struct got *parent)
+{
+	assert_false(g->root);
+	assert_memory_equal(g->trace, parent->trace, 16);
+	assert_memory_equal(g->parent, parent->id, 8);
+}
+
+static void a_claim_is_one_trace_from_the_pod_to_the_wipe(void **state)
+{
+	static const char *const coming[] = {"claimed", "imaging", "attaching",
+					     "booting", "joining", "gating"};
+	static const char *const back[] = {"draining", "stopping",   "isolating", "leaving",
+					   "dirty",    "inspecting", "wiping",	  "verifying"};
+	const struct got *claim, *returned, *g;
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 911, 1);
+	world_wait_all(&w, "free", 600);
+	/* The first inspection and wipe belong to no claim. */
+	world_run(&w, 10000);
+	assert_int_equal(collector.n, 0);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_run(&w, 60000);
+	claim = span("claim", NULL, 0);
+	assert_true(claim->root);
+	assert_string_equal(claim->error, "");
+	assert_string_equal(claim->machine, w.servers[0].name);
+	assert_true(claim->end - claim->start > 30000);
+	for (size_t i = 0; i < sizeof(coming) / sizeof(coming[0]); i++) {
+		g = span(coming[i], claim->trace, 0);
+		assert_child(g, claim);
+		assert_string_equal(g->error, "");
+		assert_true(g->start >= claim->start - 1000 && g->end <= claim->end);
+	}
+	/* An act is part of the phase in which it was sent. */
+	assert_child(span("place", claim->trace, 0), span("attaching", claim->trace, 0));
+	assert_true(span("place", claim->trace, 0)->client);
+	assert_int_equal(count("serving"), 0);
+	assert_int_equal(count("return"), 0);
+
+	world_release(&w.servers[0]);
+	world_wait_state(&w.servers[0], "draining", 60);
+	world_wait_state(&w.servers[0], "free", 900);
+	world_run(&w, 10000);
+	returned = span("return", NULL, 0);
+	assert_child(returned, claim);
+	for (size_t i = 0; i < sizeof(back) / sizeof(back[0]); i++)
+		assert_child(span(back[i], claim->trace, 0), returned);
+	assert_true(span("wiping", NULL, 0)->end <= returned->end);
+	/* A second claim is a second trace. */
+	world_pod(&w, &w.tenants[1], "next");
+	world_wait_running(&w, &w.tenants[1], "next", 900);
+	world_run(&w, 10000);
+	assert_int_equal(count("claim"), 2);
+	assert_true(memcmp(span("claim", NULL, 1)->trace, claim->trace, 16) != 0);
+	end(&w);
+}
+
+static void a_request_that_changes_a_bmc_is_part_of_its_phase(void **state)
+{
+	const struct got *post, *booting;
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 912, 1);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_run(&w, 60000);
+	booting = span("booting", NULL, 0);
+	for (size_t i = 0;; i++) {
+		post = span("POST", booting->trace, i);
+		if (memcmp(post->parent, booting->id, 8) == 0)
+			break;
+	}
+	assert_true(post->client);
+	assert_true(post->start >= booting->start - 1000 && post->end <= booting->end);
+	assert_string_equal(post->machine, w.servers[0].name);
+	/* Reads that succeed are not sent: there are hundreds. */
+	assert_int_equal(count("GET"), 0);
+	end(&w);
+}
+
+static void a_claim_that_fails_says_why(void **state)
+{
+	const struct got *claim;
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 913, 1);
+	world_wait_all(&w, "free", 600);
+	w.bad_images = 1000;
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(&w.servers[0], "imaging", 600);
+	world_wait_state(&w.servers[0], "stopping", 1200);
+	world_run(&w, 10000);
+	claim = span("claim", NULL, 0);
+	assert_true(claim->root);
+	assert_non_null(strstr(claim->error, "digest"));
+	assert_string_equal(span("imaging", claim->trace, 0)->error, claim->error);
+	w.bad_images = 0;
+	end(&w);
+}
+
+static void a_drain_is_a_trace_with_its_machines(void **state)
+{
+	const struct got *drain, *machine;
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 914, 1);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	leaving_drain(&w, "fans", 0, "");
+	world_wait_state(&w.servers[0], "draining", 60);
+	world_wait_state(&w.servers[0], "free", 900);
+	world_run(&w, 60000);
+	drain = span("drain", NULL, 0);
+	assert_true(drain->root);
+	machine = span("drain machine", drain->trace, 0);
+	assert_child(machine, drain);
+	assert_string_equal(machine->machine, w.servers[0].name);
+	end(&w);
+}
+
+/* Another leader continues the trace: its identifiers are derived from the claim. */
+static void a_new_leader_continues_the_trace(void **state)
+{
+	const struct got *claim;
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 915, 1);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(&w.servers[0], "booting", 900);
+	world_run(&w, 6000);
+	world_kill(&w.replicas[0]);
+	trace_to(world_replica(&w));
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_run(&w, 60000);
+	claim = span("claim", NULL, 0);
+	assert_int_equal(count("claim"), 1);
+	assert_child(span("imaging", claim->trace, 0), claim);
+	assert_child(span("booting", claim->trace, 0), claim);
+	assert_child(span("gating", claim->trace, 0), claim);
+	end(&w);
+}
+
+static void a_collector_that_hangs_delays_nothing(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 916, 1);
+	http_mem_hang(w.net, COLLECTOR, true);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_check_serving(&w, &w.tenants[0], "train");
+	assert_int_equal(collector.n, 0);
+	end(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_claim_is_one_trace_from_the_pod_to_the_wipe),
+		cmocka_unit_test(a_request_that_changes_a_bmc_is_part_of_its_phase),
+		cmocka_unit_test(a_claim_that_fails_says_why),
+		cmocka_unit_test(a_drain_is_a_trace_with_its_machines),
+		cmocka_unit_test(a_new_leader_continues_the_trace),
+		cmocka_unit_test(a_collector_that_hangs_delays_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
