@@ -27,6 +27,7 @@
 #include "base/http/http_curl.h"
 #include "base/httpd/httpd_cert.h"
 #include "base/httpd/httpd_mhd.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/loop/loop.h"
 #include "base/loop/loop_uv.h"
@@ -35,6 +36,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/run_config.h"
+#include "cli/trace_options.h"
 #include "controller/agent/endpoint.h"
 #include "controller/controller.h"
 #include "controller/core/keys.h"
@@ -67,6 +69,7 @@
 struct run {
 	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen,
 		*metrics_listen, *view_listen, *image, *image_ca, *evidence_dir;
+	struct trace_options traces;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
 	/* --allow-exec: programs that Providers may run */
@@ -134,7 +137,10 @@ enum {
 	OPT_NETWORK,
 	OPT_LIBVIRT,
 	OPT_IMAGE_KEY,
-	OPT_CONFIG
+	OPT_CONFIG,
+	OPT_TRACES,
+	OPT_TRACES_CA,
+	OPT_TRACES_TOKEN,
 };
 
 static const struct argp_option options[] = {
@@ -191,6 +197,14 @@ static const struct argp_option options[] = {
 	 "HTTPS endpoint of the fleet and the queue as JSON, for clients whose bearer token the "
 	 "host cluster accepts; see docs/view.md (off)",
 	 0},
+	{"traces-endpoint", OPT_TRACES, "URL", 0,
+	 "Send traces of NodeClaims and Drains to this OpenTelemetry collector by OTLP over HTTP, "
+	 "such as https://collector:4318/v1/traces; see docs/traces.md (off)",
+	 0},
+	{"traces-ca", OPT_TRACES_CA, "FILE", 0,
+	 "CA certificates for --traces-endpoint (the system's)", 0},
+	{"traces-token-file", OPT_TRACES_TOKEN, "FILE", 0,
+	 "File with the bearer token for --traces-endpoint, which must then be https (none)", 0},
 	{"per-address", OPT_PER_ADDRESS, "N", 0,
 	 "Most connections from one address to the agent endpoint, and to the media endpoint "
 	 "(64); allow four for each machine behind one NAT address",
@@ -349,6 +363,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_METRICS:
 		r->metrics_listen = arg;
+		return 0;
+	case OPT_TRACES:
+		r->traces.endpoint = arg;
+		return 0;
+	case OPT_TRACES_CA:
+		r->traces.ca_file = arg;
+		return 0;
+	case OPT_TRACES_TOKEN:
+		r->traces.token_file = arg;
 		return 0;
 	case OPT_PER_ADDRESS:
 		if (!str_to_i64(arg, 4, AGENT_CONNECTIONS, &r->per_address))
@@ -542,18 +565,9 @@ static void on_signal(int signum, void *arg)
  * missing; the file of --image-ca may not. -1: *e. */
 static int read_image_ca(const struct run *r, struct buf *into, struct err *e)
 {
-	const char *path = r->image_ca ? r->image_ca : IMAGE_CA;
-	FILE *f = fopen(path, "rb");
-	char piece[4096];
-	size_t n;
-	int rc = 0;
-
-	if (!f)
-		return r->image_ca ? err_errno(e, errno, "--image-ca %s", path) : 0;
-	while (!rc && (n = fread(piece, 1, sizeof(piece), f)) > 0)
-		rc = buf_add(into, piece, n, e);
-	fclose(f);
-	return rc < 0 ? err_wrap(e, "--image-ca %s", path) : 0;
+	if (file_read(r->image_ca ? r->image_ca : IMAGE_CA, into, e) == 0)
+		return 0;
+	return r->image_ca || e->kind != ERR_NOT_FOUND ? err_wrap(e, "--image-ca") : 0;
 }
 
 static int start(struct run *r, const char *image_ca, struct err *e)
@@ -597,7 +611,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		return err_errno(e, errno, "--evidence-dir %s", r->evidence_dir);
 	r->http = http_new(r->group, http_curl_new(r->group, HTTP_CONNECTIONS), HTTP_IN_FLIGHT);
 	r->controller = controller_new(r->group, r->http, host, &o, e);
-	if (!r->controller)
+	if (!r->controller || trace_options_apply(&r->traces, r->controller, e) < 0)
 		return -1;
 	r->agent = httpd_new(r->group);
 	r->media = httpd_new(r->group);

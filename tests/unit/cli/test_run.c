@@ -318,9 +318,27 @@ static void files_that_are_not_there_are_named(void **state)
 	struct rig *r = *state;
 
 	assert_int_equal(VERB("-k", r->kubeconfig, "--image-ca", "/nonexistent/ca.crt"), 1);
-	verb_assert_said("--image-ca /nonexistent/ca.crt");
+	verb_assert_said("--image-ca: /nonexistent/ca.crt: no such file");
 	assert_int_equal(VERB("-k", r->kubeconfig, "--evidence-dir", "/nonexistent/records"), 1);
 	verb_assert_said("--evidence-dir /nonexistent/records");
+}
+
+static void options_for_traces_that_cannot_be_used_are_named(void **state)
+{
+	struct rig *r = *state;
+
+	assert_int_equal(VERB("-k", r->kubeconfig, "--traces-endpoint", "collector:4318"), 1);
+	verb_assert_said("--traces-endpoint: collector:4318 is not a URL such as https://");
+	assert_int_equal(VERB("-k", r->kubeconfig, "--traces-ca", "/nonexistent/ca.crt"), 1);
+	verb_assert_said("need --traces-endpoint");
+	assert_int_equal(VERB("-k", r->kubeconfig, "--traces-endpoint", "https://collector:4318",
+			      "--traces-ca", "/nonexistent/ca.crt"),
+			 1);
+	verb_assert_said("--traces-ca: /nonexistent/ca.crt: no such file");
+	assert_int_equal(VERB("-k", r->kubeconfig, "--traces-endpoint", "http://collector:4318",
+			      "--traces-token-file", r->kubeconfig),
+			 1);
+	verb_assert_said("a token is sent over https:// only");
 }
 
 /* drover runs without being ready, because the operator may still create the image. */
@@ -424,6 +442,8 @@ int main(void)
 			a_provider_runs_what_the_command_line_allows_and_nothing_else, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(an_address_that_is_taken_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(options_for_traces_that_cannot_be_used_are_named,
+						setup, teardown),
 		cmocka_unit_test_setup_teardown(files_that_are_not_there_are_named, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
