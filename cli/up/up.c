@@ -60,7 +60,7 @@
 
 static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
 
-enum { OPT_PORT = 256, OPT_DEBUG };
+enum { OPT_PORT = 256, OPT_DEBUG, OPT_TRACES };
 
 static const struct argp_option options[] = {
 	{"data", 'd', "DIR", 0, "Directory for all data (~/.drover/up)", 0},
@@ -70,6 +70,10 @@ static const struct argp_option options[] = {
 	 0},
 	{"port", OPT_PORT, "PORT", 0,
 	 "First of ten ports on loopback (18440); a DIR that exists keeps its first port", 0},
+	{"traces-endpoint", OPT_TRACES, "URL", 0,
+	 "Send traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 "
+	 "(docs/traces.md)",
+	 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},
 	{0},
 };
@@ -96,6 +100,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case OPT_PORT:
 		if (!str_to_i64(arg, PORT_MIN, PORT_MAX, &u->port))
 			argp_error(st, "--port: want %d to %d, got %s", PORT_MIN, PORT_MAX, arg);
+		return 0;
+	case OPT_TRACES:
+		u->traces.endpoint = arg;
 		return 0;
 	case OPT_DEBUG:
 		u->debug = true;
@@ -401,7 +408,7 @@ static int start_controller(struct up *u, struct err *e)
 	u->drover = loop_group_new(u->loop, "drover");
 	u->drover_http = http_new(u->drover, http_curl_new(u->drover, CONNECTIONS), 0);
 	u->controller = controller_new(u->drover, u->drover_http, host, &o, e);
-	if (!u->controller)
+	if (!u->controller || trace_options_apply(&u->traces, u->controller, e) < 0)
 		return -1;
 	u->agent = httpd_new(u->drover);
 	u->media = httpd_new(u->drover);

@@ -1,6 +1,7 @@
 #ifndef CLI_UP_UP_H
 #define CLI_UP_UP_H
 
+#include "cli/trace_options.h"
 #include "base/httpd/httpd_cert.h"
 #include "base/httpd/httpd_mhd.h"
 #include "controller/controller.h"
@@ -67,6 +68,7 @@ struct up {
 	 * command line; 0: none given. */
 	int64_t machines, speed, port;
 	bool debug;
+	struct trace_options traces;
 
 	struct loop *loop;
 	struct loop_group *group;
