@@ -12,8 +12,8 @@ struct trace_options {
 	const char *endpoint, *ca_file, *token_file;
 };
 
-/* Lets the controller send traces as the options say; without --traces-endpoint it sends none. Reads
- * the files once. -1 with *e, which names the option. */
+/* Lets the controller send traces as the options say; without --traces-endpoint it sends none.
+ * Reads the files once. -1 with *e, which names the option. */
 int trace_options_apply(const struct trace_options *o, struct controller *c, struct err *e)
 	__attribute__((warn_unused_result));
 

@@ -39,7 +39,8 @@ struct way {
 /* The Machines whose BMC has this origin. */
 struct bmc {
 	size_t machines;
-	/* Name of the Machine; "": several Machines have had this origin, as blades in a chassis. */
+	/* Name of the Machine; "": several Machines have had this origin, as blades in a chassis
+	 * have. */
 	char machine[254];
 };
 

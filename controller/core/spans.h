@@ -12,7 +12,7 @@
  *     claimed, imaging ...	a phase: the machine was in this state
  *       power-on, place ...	an act in this phase, or a request that changed something or failed
  *   return			from the end of serving until the machine is free or quarantined
- *     draining, stopping ...	phases as above
+ *     draining, stopping ...	a phase: the machine was in this state
  *
  * Identifiers are derived from the UID of the claim or Drain, the state and the time at which the
  * state began, so that the spans of a claim form one trace although leaders change. The phases
