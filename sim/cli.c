@@ -38,11 +38,12 @@
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
 
-enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE, HEAD, VERSION };
+enum { PUBLIC = 256, USER, DRIVES, DRIVE_GIB, SPEED, PLAIN, DIALECT, TREE, HEAD, VERSION, RACKS };
 #define SPOKEN 32
 
 struct options {
-	int64_t machines, drives, drive_gib, speed;
+	/* racks: 0 means one for each SIM_RACK_MACHINES machines. */
+	int64_t machines, racks, drives, drive_gib, speed;
 	/* Name of the command, "drover sim rack", for messages. */
 	const char *verb;
 	const char *listen, *data, *faults, *user;
@@ -205,6 +206,7 @@ static struct sim_times faster(int64_t speed)
 static int make_rack(struct run *r, struct err *e)
 {
 	struct sim_rack_spec s = {.machines = (unsigned)r->o.machines,
+				  .racks = (unsigned)r->o.racks,
 				  .drives = (unsigned)r->o.drives,
 				  .drive_bytes = r->o.drive_gib * GIB,
 				  .data = r->o.data,
@@ -366,6 +368,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case 'm':
 		o->machines = number(arg, 1, 20000, "machines", st);
 		return 0;
+	case RACKS:
+		o->racks = number(arg, 1, 20000, "racks", st);
+		return 0;
 	case 'l':
 		if (!strrchr(arg, ':'))
 			argp_error(st, "--listen: want ADDRESS:PORT or :PORT, got '%s'", arg);
@@ -422,6 +427,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 
 #define RACK_OPTIONS                                                                               \
 	{"machines", 'm', "N", 0, "Number of machines (100)", 0},                                  \
+		{"racks", RACKS, "N", 0, "Number of racks (one for each 16 machines)", 0},         \
 		{"listen", 'l', "ADDRESS:PORT", 0, "Listener of all BMCs (0.0.0.0:8443)", 0},      \
 		{"data",                                                                           \
 		 'd',                                                                              \

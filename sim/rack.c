@@ -500,10 +500,24 @@ static char *address_of(const struct sim_rack *r, unsigned number)
 	return buf_steal(&b);
 }
 
+/* Returns the name of the rack of machine m, malloc'd. Consecutive machines share a rack, and the
+ * racks differ by one machine at most. */
+static char *rack_name(const struct sim_rack *r, const struct sim_machine *m, const char *provider)
+{
+	unsigned racks = r->spec.racks;
+	int width = racks < 10 ? 1 : racks < 100 ? 2 : racks < 1000 ? 3 : racks < 10000 ? 4 : 5;
+
+	if (racks == 1)
+		return mem_strdup(provider);
+	return mem_printf("%s-%0*u", provider, width,
+			  (unsigned)((uint64_t)(m->number - 1) * racks / r->n) + 1);
+}
+
 static json_t *machine_object(const struct sim_rack *r, const struct sim_machine *m,
 			      const char *provider)
 {
-	char *address = address_of(r, m->number), *ca = mem_printf("%s-ca", provider);
+	char *address = address_of(r, m->number), *ca = mem_printf("%s-ca", provider),
+	     *rack = rack_name(r, m, provider);
 	json_t *bmc = json_pack("{s:s}", "address", address);
 	json_t *spec = json_pack("{s:{s:s},s:s,s:s,s:{s:s,s:s},s:o,s:s}", "providerRef", "name",
 				 provider, "instanceType", "hgx-h100-8", "managementPolicy",
@@ -517,9 +531,11 @@ static json_t *machine_object(const struct sim_rack *r, const struct sim_machine
 					    : json_pack("{s:b}", "trustOnFirstUse", 1));
 	free(address);
 	free(ca);
-	return json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:o}", "apiVersion", "drover.dev/v1alpha1",
+	spec = json_pack("{s:s,s:s,s:{s:s,s:{s:s}},s:o}", "apiVersion", "drover.dev/v1alpha1",
 			 "kind", "Machine", "metadata", "name", m->name, "labels",
-			 "topology.drover.dev/rack", provider, "spec", spec);
+			 "topology.drover.dev/rack", rack, "spec", spec);
+	free(rack);
+	return spec;
 }
 
 static json_t *instance_type(void)
@@ -588,6 +604,7 @@ char *sim_rack_objects(const struct sim_rack *r, const char *provider_name)
 
 static void defaults(struct sim_rack_spec *s)
 {
+	s->racks = s->racks ? s->racks : (s->machines + SIM_RACK_MACHINES - 1) / SIM_RACK_MACHINES;
 	s->drives = s->drives ? s->drives : 2;
 	s->drive_bytes = s->drive_bytes ? s->drive_bytes : (int64_t)16 << 30;
 	s->user = str_or(s->user, "admin");
@@ -599,6 +616,10 @@ static int check(const struct sim_rack_spec *s, struct err *e)
 	if (s->machines < 1 || s->machines > MACHINES_MAX)
 		return err_set(e, ERR_INVALID, 0, "machines: want 1 to %d, got %u", MACHINES_MAX,
 			       s->machines);
+	if (s->racks > s->machines)
+		return err_set(e, ERR_INVALID, 0,
+			       "racks: want at most one for each of the %u machines, got %u",
+			       s->machines, s->racks);
 	if (s->drives > MACHINE_DRIVES)
 		return err_set(e, ERR_INVALID, 0, "drives: want 1 to %d, got %u", MACHINE_DRIVES,
 			       s->drives);

@@ -32,8 +32,15 @@
 struct sim_route {
 	const char *segment, *origin;
 };
+/* Number of machines of a rack, if the number of racks is not set. */
+#define SIM_RACK_MACHINES 16
 struct sim_rack_spec {
 	unsigned machines;
+	/* Number of racks that share the machines, at most one for each machine; 0 means one for
+	 * each SIM_RACK_MACHINES machines. The label topology.drover.dev/rack of the Machine
+	 * objects has their names: that of the Provider for a single rack, else NAME-1 to NAME-N,
+	 * with leading zeros from ten racks on. */
+	unsigned racks;
 	/* Number of drives of each machine; 0 means 2. */
 	unsigned drives;
 	/* Size of each drive in bytes (stored sparsely); 0 means 16 GiB. */

@@ -96,6 +96,7 @@ static int make_rack(struct up_rack *r, struct err *e)
 	struct up *u = r->up;
 	struct sim_rack_spec s = {
 		.machines = (unsigned)u->machines,
+		.racks = (unsigned)u->racks,
 		.data = r->folder,
 		.user = "drover",
 		.password = u->bmc_password,

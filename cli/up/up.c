@@ -4,6 +4,7 @@
  */
 #include "cli/up/up.h"
 #include "sim/medium.h"
+#include "sim/rack.h"
 #include "base/arena.h"
 #include "base/args.h"
 #include "base/store/store.h"
@@ -60,11 +61,12 @@
 
 static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
 
-enum { OPT_PORT = 256, OPT_DEBUG, OPT_TRACES };
+enum { OPT_PORT = 256, OPT_DEBUG, OPT_TRACES, OPT_RACKS };
 
 static const struct argp_option options[] = {
 	{"data", 'd', "DIR", 0, "Directory for all data (~/.drover/up)", 0},
-	{"machines", 'm', "N", 0, "Machines in the rack, 1 to 1000 (8)", 0},
+	{"machines", 'm', "N", 0, "Machines, 1 to 1000 (8)", 0},
+	{"racks", OPT_RACKS, "N", 0, "Number of racks (one for each 16 machines)", 0},
 	{"faults", 'f', "FILE", 0, "Faults to inject into the simulated rack (docs/sim.md)", 0},
 	{"speed", 's', "N", 0, "Speed of the simulated machines, 1 to 100 times the default (1)",
 	 0},
@@ -90,6 +92,10 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (!str_to_i64(arg, 1, MACHINES_MAX, &u->machines))
 			argp_error(st, "--machines: want 1 to %d, got %s", MACHINES_MAX, arg);
 		return 0;
+	case OPT_RACKS:
+		if (!str_to_i64(arg, 1, MACHINES_MAX, &u->racks))
+			argp_error(st, "--racks: want 1 to %d, got %s", MACHINES_MAX, arg);
+		return 0;
 	case 'f':
 		u->faults_file = arg;
 		return 0;
@@ -110,6 +116,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case ARGP_KEY_ARG:
 		argp_error(st, "unexpected argument: %s", arg);
 		return 0;
+	case ARGP_KEY_END:
+		u->racks = u->racks ? u->racks
+				    : (u->machines + SIM_RACK_MACHINES - 1) / SIM_RACK_MACHINES;
+		if (u->racks > u->machines)
+			argp_error(
+				st,
+				"--racks: want at most one for each of the %lld machines, got %lld",
+				(long long)u->machines, (long long)u->racks);
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -121,6 +136,7 @@ static const struct argp argp = {
 	.doc = "Run a complete drover on this machine: a host cluster, two tenants, a simulated "
 	       "rack, the controller.\v"
 	       "Examples:\n  drover up --machines 4\n"
+	       "  drover up --machines 36 --racks 3\n"
 	       "  drover up --machines 100 --faults faults.yaml\n"
 	       "It prints a kubeconfig for each cluster; docs/quickstart.md shows the next "
 	       "steps.\n"
@@ -325,9 +341,13 @@ static void on_disk_check(void *arg)
 
 static void say_ready(struct up *u)
 {
-	printf("\ndrover is up after %.1f s: a rack of %lld machines and two tenants.\n\n"
+	char racks[32] = "a rack";
+
+	if (u->racks > 1)
+		str_format(racks, sizeof(racks), "%lld racks", (long long)u->racks);
+	printf("\ndrover is up after %.1f s: %s of %lld machines and two tenants.\n\n"
 	       "  host     kubectl --kubeconfig %s get machines,nodeclaims\n",
-	       (double)(loop_now(u->loop) - u->began) / 1000, (long long)u->machines,
+	       (double)(loop_now(u->loop) - u->began) / 1000, racks, (long long)u->machines,
 	       u->host.kubeconfig);
 	for (int i = 0; i < UP_TENANTS; i++)
 		printf("  %-8s kubectl --kubeconfig %s get pods,nodes\n", u->tenants[i].name,

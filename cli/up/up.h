@@ -64,9 +64,9 @@ struct up {
 	/* memory of the texts in `faults` */
 	struct arena *arena;
 	struct sim_faults faults;
-	/* port: first of the consecutive ports. Until the folder is open: the port given on the
-	 * command line; 0: none given. */
-	int64_t machines, speed, port;
+	/* racks: number of racks that share the machines. port: first of the consecutive ports.
+	 * Until the folder is open: the port given on the command line; 0: none given. */
+	int64_t machines, racks, speed, port;
 	bool debug;
 	struct trace_options traces;
 

@@ -243,6 +243,10 @@ static void what_is_wrong_is_named_with_what_is_allowed(void **state)
 
 	assert_int_equal(SIM("rack", "--machines", "0"), 2);
 	verb_assert_said("--machines: want 1 to 20000, got '0'");
+	assert_int_equal(SIM("rack", "--racks", "0"), 2);
+	verb_assert_said("--racks: want 1 to 20000, got '0'");
+	assert_int_equal(SIM("rack", "--data", r->data, "--machines", "3", "--racks", "4"), 1);
+	verb_assert_said("racks: want at most one for each of the 3 machines, got 4");
 	assert_int_equal(SIM("rack", "--drives", "many"), 2);
 	verb_assert_said("--drives: want 1 to ");
 	assert_int_equal(SIM("rack", "--speed", "1001"), 2);

@@ -312,6 +312,67 @@ static void it_prints_the_objects_that_manage_it(void **state)
 	end(&b);
 }
 
+/* Returns the names of the racks of all machines of b, in the order of the machines and without
+ * repetition, separated by spaces; malloc'd. *n: sizes of the first 3 racks. */
+static char *rack_names(struct bench *b, unsigned machines, unsigned racks, unsigned n[3])
+{
+	OWN_JSON all = NULL;
+	char *text, *names = mem_strdup(""), *last = names;
+	unsigned k = 0;
+	struct err e;
+
+	memset(n, 0, 3 * sizeof(*n));
+	again(b, (struct sim_rack_spec){.machines = machines, .racks = racks});
+	text = sim_rack_objects(b->rack, "hall");
+	all = yaml_parse_all(text, strlen(text), &e);
+	if (!all)
+		fail_msg("%s", e.text);
+	free(text);
+	for (unsigned i = 1; i <= machines; i++) {
+		const char *rack = json_str_at(json_array_get(all, i), "metadata", "labels",
+					       "topology.drover.dev/rack");
+
+		if (!str_eq(last, rack)) {
+			text = mem_printf("%s%s%s", names, *names ? " " : "", rack);
+			free(names);
+			names = text;
+			last = names + strlen(names) - strlen(rack);
+			k++;
+		}
+		if (k <= 3)
+			n[k - 1]++;
+	}
+	return names;
+}
+
+static void machines_share_racks_evenly(void **state)
+{
+	unsigned n[3];
+	struct bench b;
+	char *names;
+
+	(void)state;
+	begin(&b, NULL);
+	names = rack_names(&b, 16, 0, n);
+	assert_string_equal(names, "hall");
+	free(names);
+	names = rack_names(&b, 17, 0, n);
+	assert_string_equal(names, "hall-1 hall-2");
+	assert_int_equal(n[0], 9);
+	free(names);
+	names = rack_names(&b, 8, 3, n);
+	assert_string_equal(names, "hall-1 hall-2 hall-3");
+	assert_int_equal(n[0], 3);
+	assert_int_equal(n[1], 3);
+	assert_int_equal(n[2], 2);
+	free(names);
+	names = rack_names(&b, 10, 10, n);
+	assert_true(str_starts(names, "hall-01 hall-02 "));
+	assert_true(str_ends(names, " hall-10"));
+	free(names);
+	end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +384,7 @@ int main(void)
 		cmocka_unit_test(a_rack_comes_back_as_it_was),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(it_prints_the_objects_that_manage_it),
+		cmocka_unit_test(machines_share_racks_evenly),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
