@@ -251,6 +251,8 @@ static void begin(struct sim_agent *a)
 	}
 	a->silent |= sim_rack_fault(m, name, "AgentSilent", NULL);
 	a->pull = sim_rack_fault(m, name, "PullDrive", NULL);
+	for (unsigned i = 0; i < m->ndrives; i++)
+		drive_lie(m->drives[i], false);
 	a->phase = name;
 	a->done_bytes = a->total_bytes = a->bytes_per_s = 0;
 	a->stepped_at = loop_now(loop_here(a));

@@ -420,6 +420,8 @@ void agent_begin_wipe(struct sim_agent *a)
 			   a->machine->ndrives);
 		return;
 	}
+	drive_lie(a->machine->drives[a->machine->ndrives - 1],
+		  sim_rack_fault(a->machine, "wipe", "DriveLies", NULL));
 	a->phase = "canaries";
 	agent_step(a, TICK_MS, plant_all);
 }

@@ -37,6 +37,8 @@ struct agent_write {
 	ZSTD_DCtx *zd;
 	bool frame_open;
 	char *path, *out;
+	/* First block of the image, which is read back at the end. */
+	char first[DRIVE_BLOCK];
 	int64_t served, skip, written, total, began;
 	unsigned attempts;
 	/* Reason of the failure; NULL: none. */
@@ -83,6 +85,11 @@ static int put(struct agent_write *w, const void *data, size_t len, struct err *
 					 (long long)drive_bytes(w->drive) - LEAST_ROOM));
 	if (drive_write(w->drive, data, len, w->written, e) < 0)
 		return fail_with(w, "DriveFailed", -1);
+	if (w->written < DRIVE_BLOCK)
+		memcpy(w->first + w->written, data,
+		       len < (size_t)(DRIVE_BLOCK - w->written)
+			       ? len
+			       : (size_t)(DRIVE_BLOCK - w->written));
 	w->written += (int64_t)len;
 	return 0;
 }
@@ -153,6 +160,19 @@ static int on_data(const char *data, size_t len, void *arg, struct err *e)
 	return 0;
 }
 
+/* Reads the first block of the image from the drive, and compares it with what was written. */
+static int read_back(const struct agent_write *w, struct err *e)
+{
+	char block[DRIVE_BLOCK];
+	size_t len = w->written < DRIVE_BLOCK ? (size_t)w->written : DRIVE_BLOCK;
+
+	if (drive_read(w->drive, block, len, 0, e) < 0)
+		return -1;
+	return memcmp(block, w->first, len)
+		       ? err_set(e, ERR_PROTOCOL, 0, "the block at 0 does not read back as written")
+		       : 0;
+}
+
 static void judge(struct agent_write *w)
 {
 	const struct proto_order *o = w->agent->order;
@@ -171,6 +191,8 @@ static void judge(struct agent_write *w)
 	} else if (w->frame_open) {
 		(void)!err_set(&e, ERR_PROTOCOL, 0, "zstd: the last frame is not complete");
 		fail_image(w, "ImageUnfit", &e);
+	} else if (read_back(w, &e) < 0) {
+		fail_image(w, "DriveFailed", &e);
 	} else {
 		agent_finish(w->agent, &r);
 	}
@@ -388,10 +410,12 @@ void agent_begin_write(struct sim_agent *a)
 	switch ((enum proto_write)a->order->what) {
 	case PROTO_WRITE_IMAGE:
 		d = agent_drive(a, a->order->drive);
-		if (d)
+		if (d) {
+			drive_lie(d, sim_rack_fault(a->machine, "write", "DriveLies", NULL));
 			begin_image(a, d);
-		else
+		} else {
 			agent_fail(a, "DriveMissing", "no drive %s", a->order->drive);
+		}
 		return;
 	case PROTO_WRITE_CONFIG:
 		agent_step(a, MARK_MS, write_config);

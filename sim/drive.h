@@ -37,6 +37,9 @@ int drive_erase(struct drive *d, struct err *e) __attribute__((warn_unused_resul
  * state is stored with the file. */
 void drive_fail(struct drive *d, bool failed);
 bool drive_failed(const struct drive *d);
+/* lies true: from now on drive_write() returns success and stores nothing; false: the drive stores
+ * again. Not stored with the file: the drive stores again after drive_open(). */
+void drive_lie(struct drive *d, bool lies);
 /* True if the text occurs anywhere on the drive, even if the drive was pulled. For tests, and for
  * the check of the demo that no tenant data is left. */
 bool drive_holds(struct drive *d, const void *text, size_t len);

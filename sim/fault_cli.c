@@ -236,7 +236,7 @@ int sim_fault_cli(int argc, char **argv)
 		       "Kinds: PowerLie PowerSlow BmcSlow BmcStatus BmcHang BmcGarbage "
 		       "SessionsFull "
 		       "TaskFails MediaVanishes BootsDisk NoKubelet PullDrive DriveUnreadable "
-		       "WipeFails "
+		       "DriveLies WipeFails "
 		       "AgentSilent Reboot PortLie WrongUUID RetryAfter and more (docs/sim.md).\v"
 		       "Examples:\n  drover sim fault gpu-3 BmcHang\n"
 		       "  drover sim fault gpu-3 WipeFails --when wipe --count 1\n"

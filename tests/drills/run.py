@@ -57,6 +57,8 @@ DRILLS = (
           r"quarantined .*DriveMissing", "drover approve", (("put_drives_back",),)),
     Drill("drive-refuses-the-wipe", (("serves",), ("fault", "WipeFails", "--when", "wipe"), ("unpod",)),
           r"quarantined .*DriveFailed", "drover approve", (("well",),)),
+    Drill("drive-lies", (("serves",), ("fault", "DriveLies", "--when", "wipe"), ("unpod",)),
+          r"quarantined .*CanaryLost", "drover approve", (("well",),)),
     Drill("drive-unreadable-at-proof", (("serves",), ("fault", "DriveUnreadable", "--when", "verify"), ("unpod",)),
           r"quarantined .*DriveFailed", "drover approve", (("well",),)),
     Drill("power-does-not-go-off", (("serves",), ("fault", "PowerLie"), ("unpod",)),

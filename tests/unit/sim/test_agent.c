@@ -446,6 +446,23 @@ static void a_wipe_that_fails_says_what_the_drive_said(void **state)
 	assert_non_null(strstr(r->message, o->f->m.wwns[1]));
 }
 
+/* The canaries that were never stored must not count as erased. */
+static void a_drive_that_loses_writes_is_not_wiped(void **state)
+{
+	struct office *o = *state;
+	const struct proto_report *r;
+
+	aisle_fault(o->f, "wipe", "DriveLies", 1);
+	boot(o, "op-1", 17);
+	r = wipe(o);
+	assert_int_equal(r->devices.v[0].level, WIPE_PURGE);
+	assert_int_equal(r->devices.v[1].level, WIPE_FAIL);
+	assert_string_equal(r->devices.v[1].reason, "CanaryLost");
+	/* The fault was for one order: the next one finds a drive that stores what is written. */
+	r = obey(o, "op-1/wipe2", (struct proto_order){.kind = PROTO_WIPE, .nonce = NONCE});
+	assert_int_equal(r->devices.v[1].level, WIPE_PURGE);
+}
+
 static void a_drive_that_cannot_be_read_is_not_clean(void **state)
 {
 	struct office *o = *state;
@@ -679,6 +696,20 @@ static void an_image_with_another_digest_does_not_boot(void **state)
 	assert_memory_equal(head, zeros, sizeof(head));
 }
 
+static void an_image_that_the_drive_loses_is_read_back_and_missed(void **state)
+{
+	struct office *o = *state;
+	const struct proto_report *r;
+
+	aisle_fault(o->f, "write", "DriveLies", 1);
+	boot(o, "op-1", 17);
+	make_image(o, 100000);
+	r = write_image(o, 0);
+	assert_int_equal(r->state, PROTO_FAILED);
+	assert_string_equal(r->reason, "DriveFailed");
+	assert_non_null(strstr(r->message, "does not read back as written"));
+}
+
 static void an_image_that_is_not_there_is_unavailable(void **state)
 {
 	struct office *o = *state;
@@ -806,6 +837,7 @@ int main(void)
 		T(expected_drives_that_are_absent_fail_and_others_are_left_alone),
 		T(a_drive_pulled_amid_the_wipe_fails_it),
 		T(a_wipe_that_fails_says_what_the_drive_said),
+		T(a_drive_that_loses_writes_is_not_wiped),
 		T(a_drive_that_cannot_be_read_is_not_clean),
 		T(a_machine_that_reboots_amid_a_wipe_is_another_boot),
 		T(a_silent_agent_says_nothing_after_hello),
@@ -818,6 +850,7 @@ int main(void)
 		T(a_compressed_image_is_unpacked),
 		T(a_broken_connection_is_taken_up_where_it_broke),
 		T(an_image_with_another_digest_does_not_boot),
+		T(an_image_that_the_drive_loses_is_read_back_and_missed),
 		T(an_image_that_is_not_there_is_unavailable),
 		T(an_image_larger_than_the_drive_is_unfit),
 		T(the_config_drive_is_a_volume_that_is_read_back),

@@ -151,6 +151,23 @@ static void a_drive_that_was_pulled_out_stays_so(void **state)
 	assert_ok(drive_write(f->d, b, 1, 0, &f->e), &f->e);
 }
 
+static void a_lying_drive_acknowledges_writes_and_keeps_what_it_had(void **state)
+{
+	struct shelf *f = *state;
+	char b[8];
+
+	assert_ok(drive_write(f->d, "before", 7, 0, &f->e), &f->e);
+	drive_lie(f->d, true);
+	assert_ok(drive_write(f->d, "after!", 7, 0, &f->e), &f->e);
+	assert_int_equal(drive_write(f->d, b, 1, 16 * GIB, &f->e), -1);
+	assert_ok(drive_read(f->d, b, 7, 0, &f->e), &f->e);
+	assert_string_equal(b, "before");
+	drive_lie(f->d, false);
+	assert_ok(drive_write(f->d, "after!", 7, 0, &f->e), &f->e);
+	assert_ok(drive_read(f->d, b, 7, 0, &f->e), &f->e);
+	assert_string_equal(b, "after!");
+}
+
 static void a_drive_without_a_file_is_one_all_the_same(void **state)
 {
 	struct shelf *f = *state;
@@ -200,6 +217,7 @@ int main(void)
 		T(text_is_found_wherever_it_stands_until_it_is_erased),
 		T(a_drive_that_is_opened_again_has_what_it_had),
 		T(a_drive_that_was_pulled_out_stays_so),
+		T(a_lying_drive_acknowledges_writes_and_keeps_what_it_had),
 		T(a_drive_without_a_file_is_one_all_the_same),
 		T(thousands_of_drives_are_no_thousands_of_open_files),
 		T(a_file_that_cannot_be_is_an_error),
