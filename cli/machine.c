@@ -90,6 +90,8 @@ static const char *retry_does(const json_t *m, struct arena *a)
 		return "it leaves the quarantine now: it is switched off, isolated and wiped again";
 	if (json_at(m, "status", "bmc", "refusedSecretVersion"))
 		return "drover tries the refused login at its BMC once more now";
+	if (str_eq(json_str_at(op, "lastError", "reason"), "AgentVersionMismatch"))
+		return "drover boots it again now, from the boot image that drover has by now";
 	if (str_empty(step) || str_empty(json_str_at(op, "waitingFor")))
 		return "nothing waits for a retry; drover reads its BMC now";
 	return arena_printf(a,

@@ -416,7 +416,8 @@ static struct http_req *hello(struct sim_agent *a)
 		.secret = a->boot.secret,
 		.boot_id = a->machine->boot_id,
 		.public_key = a->public_key,
-		.version = "sim-" DROVER_VERSION,
+		.version = a->version,
+		.protocol = a->protocol,
 		.dmi = a->dmi,
 		.trust = WIPE_BOOT_NETWORK,
 		.probes = true,
@@ -486,6 +487,12 @@ struct sim_agent *sim_agent_new(struct loop_group *g, struct sim_machine *m, con
 				    .product = m->model};
 	if (sim_rack_fault(m, "Agent", "WrongUUID", NULL))
 		a->dmi.system_uuid = "00000000-0000-0000-0000-000000000bad";
+	a->version = "sim-" DROVER_VERSION;
+	a->protocol = PROTO_VERSION;
+	if (sim_rack_fault(m, "Agent", "AgentVersion", NULL)) {
+		a->version = "sim-other";
+		a->protocol++;
+	}
 	s.base_url = a->boot.endpoint;
 	s.ca_pem = a->boot.ca_pem;
 	a->peer = http_peer_new(sim_rack_spec_of(m->rack)->http, &s, e);

@@ -37,6 +37,9 @@ struct sim_agent {
 	struct crypto_key *key;
 	char public_key[CRYPTO_PUBLIC_TEXT], who[320];
 	struct proto_dmi dmi;
+	/* Version and protocol that the agent reports in its hello. */
+	const char *version;
+	int64_t protocol;
 
 	struct http_peer *peer;
 	struct http_req *session_req, *report_req;

@@ -29,6 +29,7 @@
  *   Async           answers every action with a Task
  *   PasswordChange  answers 403 to everything but the login's own account
  *   LoginMoved      redirects the login with this HTTP status
+ *   AgentVersion    the agent is of another version, with the next protocol
  *   DriveLies       a drive acknowledges writes and loses them
  *   SwappedUUID     the System reports its UUID in the other byte order
  */

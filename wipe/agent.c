@@ -428,6 +428,7 @@ static void hello(struct agent *a)
 		.boot_id = a->boot_id,
 		.public_key = crypto_key_public(a->key, public),
 		.version = a->c.version,
+		.protocol = PROTO_VERSION,
 		.dmi = a->dmi,
 		.trust = a->c.trust,
 		.probes = true,

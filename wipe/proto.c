@@ -124,6 +124,8 @@ const struct field proto_hello_fields[] = {
 	      .doc = "Checks the signature of every later message."),
 	FIELD(proto_hello, version, "version", FIELD_STR, .max_len = 128,
 	      .doc = "Version of the agent."),
+	FIELD(proto_hello, protocol, "protocol", FIELD_I64, .min = 1, .max = INT64_MAX, .def = "1",
+	      .doc = "Number of the protocol between agent and drover."),
 	FIELD_OBJ(proto_hello, dmi, "dmi", dmi_fields,
 		  .doc = "Identity of the machine from SMBIOS."),
 	FIELD(proto_hello, trust, "trust", FIELD_ENUM, .enums = wipe_trust_names,

@@ -47,6 +47,11 @@
  * authenticated yet. */
 #define PROTO_MAX_HELLO 8192
 
+/* Number of this protocol. drover accepts the hello of another release's agent if both have the
+ * same number. Raise it with a change that the agent or the drover of an earlier release would
+ * misunderstand; a new optional field needs no new number. */
+#define PROTO_VERSION 1
+
 struct proto_boot {
 	/* Address of drover's agent server: https://host:port. */
 	const char *endpoint;
@@ -94,7 +99,10 @@ struct proto_hello {
 	const char *boot_id;
 	/* Public half of the agent's key: "ed25519:...". */
 	const char *public_key;
+	/* Release of the agent, for display. */
 	const char *version;
+	/* PROTO_VERSION of the agent; agents of protocol 1 may leave it out. */
+	int64_t protocol;
 	struct proto_dmi dmi;
 	/* What the agent's identity rests on; value of enum wipe_trust. */
 	int trust;

@@ -228,6 +228,32 @@ static struct agent_session *shown_secret(struct agent_endpoint *a, struct httpd
 	return NULL;
 }
 
+/* True if the agent speaks drover's protocol; false: the request has been refused. The agent of
+ * another release may have a different one. */
+static bool ensure_protocol(struct agent_session *s, struct httpd_req *q,
+			    const struct proto_hello *h)
+{
+	char why[sizeof(s->refusal)];
+
+	/* mutant: any-protocol */
+	if (h->protocol == PROTO_VERSION)
+		return true;
+	str_format(why, sizeof(why),
+		   "the agent on the boot medium, version %.40s, speaks protocol %lld, and this "
+		   "drover, version %.40s, protocol %d",
+		   str_or(h->version, "unknown"), (long long)h->protocol, DROVER_VERSION,
+		   PROTO_VERSION);
+	str_printable(why);
+	if (!s->other_protocol || !str_eq(why, s->refusal)) {
+		log_warn("an agent of another version called", LOG_S("machine", s->machine),
+			 LOG_S("why", why));
+		s->other_protocol = true;
+		s->changed(s->arg);
+	}
+	refuse(s, q, 403, why);
+	return false;
+}
+
 static void remember(struct agent_session *s, const struct proto_hello *h, struct crypto_key **key)
 {
 	if (!s->session.public_key) {
@@ -287,7 +313,7 @@ static void on_hello(struct httpd_req *q, void *arg)
 		refuse(NULL, q, 403, "not expected");
 	} else if (s->from && !is_from_agent(s, httpd_identity(q)->address)) {
 		refuse(s, q, 403, "the agent called from an address other than its first");
-	} else if (s->session.public_key || may_begin(s, q)) {
+	} else if (s->session.public_key || (may_begin(s, q) && ensure_protocol(s, q, &h))) {
 		remember(s, &h, &key);
 		welcome(s, q);
 	}

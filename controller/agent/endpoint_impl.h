@@ -61,7 +61,9 @@ struct agent_session {
 	/* loop_now() when an agent with another boot id first called. At that moment the first
 	 * agent's poll was ended to see whether the first agent is alive. 0: no such call */
 	int64_t suspect_at;
-	char refusal[96];
+	char refusal[200];
+	/* True: the last caller was the machine's agent, of a different protocol (PROTO_VERSION) */
+	bool other_protocol;
 
 	int64_t seq;
 	char *order_id, *order_text;

@@ -91,7 +91,7 @@ static void forget_session(struct agent_session *s)
 	crypto_key_free(s->key);
 	s->key = NULL;
 	s->from = NULL;
-	s->intruder = s->rebooted = s->dismissed = false;
+	s->intruder = s->rebooted = s->dismissed = s->other_protocol = false;
 	s->suspect_at = 0;
 	s->refusal[0] = '\0';
 }
@@ -342,6 +342,11 @@ void agent_session_check_alive(struct agent_session *s)
 const char *agent_session_refusal(const struct agent_session *s)
 {
 	return s->refusal;
+}
+
+bool agent_session_has_other_protocol(const struct agent_session *s)
+{
+	return s->other_protocol;
 }
 
 bool agent_session_intruder(const struct agent_session *s)

@@ -251,25 +251,20 @@ static int64_t call_limit_ms(const struct life *l)
 	return call_limits_ms[n <= CALL_LIMITS ? n - 1 : 0];
 }
 
-/* Begins the next boot of the operation. The new boot number brings a new secret and URL. The
- * system that runs on the machine now then counts as an earlier boot, so drover switches the
- * machine off first. */
-static void boot_again(struct life *l)
+/* Begins the next boot of the operation, because of `reason`, which the text explains. The new boot
+ * number brings a new secret and URL. The system that runs on the machine now then counts as an
+ * earlier boot, so drover switches the machine off first. */
+static void boot_again(struct life *l, enum reason reason, const char *text)
 {
 	int64_t n = l->m->status.operation->boot_number;
-	char text[128];
 	json_t *error;
 
-	str_format(
-		text, sizeof(text),
-		"no agent called within %lld minutes of boot %lld; drover boots the machine again",
-		(long long)(call_limit_ms(l) / 60000), (long long)n);
-	error = json_pack("{s:s, s:s}", "reason", reason_name(REASON_AgentSilent), "message", text);
+	error = json_pack("{s:s, s:s}", "reason", reason_name(reason), "message", text);
 	life_set_time(error, "time", loop_wall(l->c->loop));
-	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(REASON_AgentSilent),
-		  text);
-	log_warn("no agent called; booting the machine again", LOG_S("machine", l->name),
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(reason), text);
+	log_warn("booting the machine again", LOG_S("machine", l->name), LOG_S("why", text),
 		 LOG_I("boot", n + 1));
+	l->boot.retry = false;
 	agent_session_close(l->agent);
 	life_write(l,
 		   json_pack("{s:n, s:{s:I, s:s, s:o}}", "agent", "operation", "bootNumber",
@@ -285,14 +280,37 @@ static bool is_late(struct life *l)
 	return loop_now(l->c->loop) - l->boot.due_at >= call_limit_ms(l);
 }
 
+/* Boots the machine again because its agent has not called, or has the wrong version. */
+static void boot_once_more(struct life *l)
+{
+	char text[320];
+	int64_t n = l->m->status.operation->boot_number;
+
+	if (!life_ensure_unpaused(l))
+		return;
+	if (agent_session_has_other_protocol(l->agent)) {
+		str_format(text, sizeof(text), "%s; drover boots the machine again",
+			   agent_session_refusal(l->agent));
+		boot_again(l, REASON_AgentVersionMismatch, text);
+		return;
+	}
+	str_format(
+		text, sizeof(text),
+		"no agent called within %lld minutes of boot %lld; drover boots the machine again",
+		(long long)(call_limit_ms(l) / 60000), (long long)n);
+	boot_again(l, REASON_AgentSilent, text);
+}
+
 static void wait_for_call_of_now(struct life *l)
 {
 	const struct machine_operation *op = l->m->status.operation;
-	bool late = is_late(l);
+	bool late = is_late(l), other = agent_session_has_other_protocol(l->agent);
 
-	if (late && op->boot_number <= CALL_LIMITS) {
-		if (life_ensure_unpaused(l))
-			boot_again(l);
+	if ((late && op->boot_number <= CALL_LIMITS) || (other && l->boot.retry)) {
+		boot_once_more(l);
+	} else if (other) {
+		life_wait(l, WAITING_DEVICE, REASON_AgentVersionMismatch, "%s",
+			  agent_session_refusal(l->agent));
 	} else if (agent_session_refusal(l->agent)[0]) {
 		life_wait(l, WAITING_DEVICE, REASON_AgentSilent, "%s",
 			  agent_session_refusal(l->agent));

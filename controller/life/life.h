@@ -320,6 +320,9 @@ struct life_boot {
 	/* loop_now() since when the machine is on and a call of its agent is expected; 0: no call
 	 * is expected */
 	int64_t due_at;
+	/* True: an operator requested a retry while the agent was refused because of its version,
+	 * so that the machine is booted again at once */
+	bool retry;
 };
 
 /* What the previous leader may still have in flight; a new leader acts only once that is over

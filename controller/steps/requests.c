@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/agent/endpoint.h"
 #include "controller/drain/drains.h"
 #include "controller/life/act.h"
 #include "controller/life/bmc.h"
@@ -27,6 +28,7 @@ static void forget_backoffs(struct life *l)
 		life_act_unsent(l);
 	life_observation_retry(l);
 	life_listing_retry(l);
+	l->boot.retry = agent_session_has_other_protocol(l->agent);
 	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version) ||
 			     l->observation.error.code == PROVIDER_PASSWORD_CHANGE;
 }

@@ -59,6 +59,8 @@ DRILLS = (
           r"quarantined .*DriveFailed", "drover approve", (("well",),)),
     Drill("drive-lies", (("serves",), ("fault", "DriveLies", "--when", "wipe"), ("unpod",)),
           r"quarantined .*CanaryLost", "drover approve", (("well",),)),
+    Drill("agent-of-another-version", (("fault", "AgentVersion"), ("pod",)),
+          r"claimed .*AgentVersionMismatch: .*version sim-other, speaks protocol 2", "drover retry", (("well",),), end="serving"),
     Drill("drive-unreadable-at-proof", (("serves",), ("fault", "DriveUnreadable", "--when", "verify"), ("unpod",)),
           r"quarantined .*DriveFailed", "drover approve", (("well",),)),
     Drill("power-does-not-go-off", (("serves",), ("fault", "PowerLie"), ("unpod",)),

@@ -34,7 +34,7 @@ struct bootagent {
 	/* Next function to call when `timer` expires. */
 	void (*next)(struct bootagent *a);
 	bool welcome;
-	int64_t after, fence, refused_since;
+	int64_t after, fence, refused_since, protocol;
 	unsigned stale;
 
 	struct arena *order_arena;
@@ -169,6 +169,7 @@ static void hello(struct bootagent *a)
 		.boot_id = a->boot_id,
 		.public_key = a->public_key,
 		.version = "test",
+		.protocol = a->protocol,
 		.dmi = {.system_uuid = str_or(a->server->calls_uuid, a->server->uuid),
 			.serial = a->server->serial},
 		.trust = WIPE_BOOT_NETWORK,
@@ -667,6 +668,7 @@ static struct bootagent *born(struct server *b, const char *block, size_t len,
 	struct err e;
 
 	a->server = b;
+	a->protocol = PROTO_VERSION + b->other_protocol;
 	a->elsewhere = elsewhere;
 	str_copy(a->boot_id, sizeof(a->boot_id), boot_id);
 	a->arena = arena_new();

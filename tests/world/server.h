@@ -130,6 +130,8 @@ struct server {
 	bool forgot;
 	/* True: at a claim the agent ignores the order to read the wiped drives again. */
 	bool reads_once;
+	/* True: the next agents speak a protocol that drover does not know. */
+	bool other_protocol;
 	/* True: the agent is an older release without probes. */
 	bool probes_not;
 	/* True: the image gets no answer from the addresses of its own segment that it probes; the

@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/bootagent.h"
@@ -198,6 +199,68 @@ static void a_silent_agent_is_given_three_boots(void **state)
 	world_stop(&w);
 }
 
+static void assert_refused_by_name(struct server *b)
+{
+	world_wait_reason(b, "AgentVersionMismatch", 300);
+	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
+			       "version test, speaks protocol 2"));
+}
+
+/* The agent of another version is refused. A retry boots the machine at once, with the boot image
+ * that drover has by then; without a retry, drover does so by itself. */
+static void an_agent_of_another_version_gets_no_order(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	char path[128];
+
+	(void)state;
+	world_start(&w, 56, 1);
+	b->other_protocol = true;
+	world_replica(&w);
+	assert_refused_by_name(b);
+	assert_string_equal(b->state, "dirty");
+	b->other_protocol = false;
+	world_run(&w, 120 * 1000); /* The agent that runs stays what it is. */
+	assert_refused_by_name(b);
+	assert_int_equal(b->boots, 1);
+	str_format(path, sizeof(path), "/apis/drover.dev/v1alpha1/machines/%s", b->name);
+	world_do(&w, &w.host, "PATCH", path,
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_RETRY, "1"));
+	world_wait_state(b, "free", 400);
+	assert_int_equal(b->boots, 2);
+	world_settle(&w);
+	world_stop(&w);
+}
+
+static void a_boot_image_that_was_corrected_is_found_without_a_retry(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 57, 1);
+	b->other_protocol = true;
+	world_replica(&w);
+	assert_refused_by_name(b);
+	b->other_protocol = false;
+	world_run(&w, 9 * 60 * 1000 + 30 * 1000);
+	leaving_wait_event(&w, &w.host, "AgentVersionMismatch", "drover boots the machine again");
+	world_wait_state(b, "free", 900);
+	assert_int_equal(b->boots, 2);
+	/* The wrong image for the whole time of the state: the quarantine names it. */
+	b->other_protocol = true;
+	world_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+	world_wait_state(b, "quarantined", 7200);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "AgentVersionMismatch");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
+	b->other_protocol = false;
+	world_wait_state(b, "free", 7200);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 /* An intruder read the boot block from the medium and calls with another key. */
 static void a_second_caller_quarantines_the_machine(void **state)
 {
@@ -385,6 +448,8 @@ int main(void)
 		cmocka_unit_test(an_agent_that_reboots_begins_again),
 		cmocka_unit_test(an_agent_that_reboots_while_it_writes_fails_the_claim),
 		cmocka_unit_test(a_silent_agent_is_given_three_boots),
+		cmocka_unit_test(an_agent_of_another_version_gets_no_order),
+		cmocka_unit_test(a_boot_image_that_was_corrected_is_found_without_a_retry),
 		cmocka_unit_test(a_second_caller_quarantines_the_machine),
 		cmocka_unit_test(a_failed_wipe_is_recorded_and_never_offered),
 		cmocka_unit_test(a_drive_without_the_stamp_is_wiped_before_it_serves),

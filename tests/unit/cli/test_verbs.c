@@ -140,6 +140,9 @@ static void retry_says_what_it_does(void **state)
 		 "after attempt 3"},
 		{"{'state': 'free', 'bmc': {'refusedSecretVersion': '42'}}",
 		 "machine m-1 (free): drover tries the refused login at its BMC once more now"},
+		{"{'bmc': null, 'operation': {'step': 'power-on', 'attempt': 1, 'waitingFor': "
+		 "'Device', 'lastError': {'reason': 'AgentVersionMismatch', 'message': 'x'}}}",
+		 "machine m-1 (free): drover boots it again now, from the boot image"},
 		{"{'bmc': null, 'operation': null}",
 		 "machine m-1 (free): nothing waits for a retry; drover reads its BMC now"},
 	};

@@ -15,6 +15,8 @@ static void the_agent_says_who_it_is_and_takes_the_clock(void **state)
 	assert_string_equal(agent_rig.hello.dmi.system_uuid,
 			    "4c4c4544-0000-1000-8000-000000000001");
 	assert_int_equal(agent_rig.hello.trust, WIPE_BOOT_NETWORK);
+	assert_string_equal(agent_rig.hello.version, "test");
+	assert_int_equal(agent_rig.hello.protocol, PROTO_VERSION);
 	assert_true(agent_rig.clock == 1790000005000);
 }
 

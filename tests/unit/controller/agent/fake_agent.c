@@ -98,7 +98,11 @@ void fake_agent_init(struct fake_agent *t, struct fake_agent_bench *f, const cha
 {
 	OWN(secret) key = secret_from_str("boot-key");
 
-	*t = (struct fake_agent){.f = f, .boot = 1, .key = crypto_key_new()};
+	*t = (struct fake_agent){.f = f,
+				 .boot = 1,
+				 .protocol = PROTO_VERSION,
+				 .version = "1",
+				 .key = crypto_key_new()};
 	crypto_key_public(t->key, t->public);
 	proto_boot_secret(key, "uid-1", "op-1", 1, t->secret);
 	str_copy(t->boot_id, sizeof(t->boot_id), boot_id);
@@ -154,7 +158,8 @@ char *fake_agent_hello_text(struct fake_agent *t)
 		.secret = t->secret,
 		.boot_id = t->boot_id,
 		.public_key = t->public,
-		.version = "1",
+		.version = t->version,
+		.protocol = t->protocol,
 		.dmi = {.system_uuid = "uuid-1", .serial = "S1"},
 		.trust = WIPE_SECURE_BOOT,
 	};

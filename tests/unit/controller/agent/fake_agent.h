@@ -35,7 +35,10 @@ struct fake_agent {
 	struct fake_agent_bench *f;
 	struct crypto_key *key;
 	char public[CRYPTO_PUBLIC_TEXT], secret[65], boot_id[40];
-	int64_t boot;
+	/* protocol: PROTO_VERSION, unless a test changes it */
+	int64_t boot, protocol;
+	/* Version in the hello */
+	const char *version;
 	struct http_req *q;
 	/* True: the agent sends from address 10.66.6.6 instead of 10.1.0.17 */
 	bool elsewhere;

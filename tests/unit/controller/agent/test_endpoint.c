@@ -100,6 +100,52 @@ static void a_hello_signed_by_another_key_is_refused(void **state)
 	fake_agent_done(&t);
 }
 
+static void an_agent_of_another_protocol_is_refused_by_name(void **state)
+{
+	struct fake_agent_bench *f = *state;
+	char now[64];
+	struct fake_agent t;
+
+	fake_agent_due(f, "op-1", 1, 17);
+	fake_agent_init(&t, f, "boot-a");
+	t.protocol = PROTO_VERSION + 1;
+	t.version = "9.9\x1b[31m\n";
+	assert_false(agent_session_has_other_protocol(f->seat));
+	assert_int_equal(fake_agent_hello(&t), 403);
+	assert_true(agent_session_has_other_protocol(f->seat));
+	assert_null(agent_session_info(f->seat)->boot_id);
+	assert_non_null(strstr(agent_session_refusal(f->seat), "version 9.9"));
+	str_format(now, sizeof(now), "speaks protocol %d", PROTO_VERSION + 1);
+	assert_non_null(strstr(agent_session_refusal(f->seat), now));
+	assert_null(strpbrk(agent_session_refusal(f->seat), "\x1b\n"));
+	assert_non_null(strstr(t.body, now)); /* The agent prints this on its console. */
+	assert_int_equal(f->changes, 1);
+	assert_int_equal(fake_agent_hello(&t), 403);
+	assert_int_equal(f->changes, 1); /* nothing new */
+
+	/* The session is not bound to that agent: the next boot has another one. */
+	agent_session_close(f->seat);
+	assert_false(agent_session_has_other_protocol(f->seat));
+	fake_agent_due(f, "op-1", 1, 17);
+	t.protocol = PROTO_VERSION;
+	assert_int_equal(fake_agent_hello(&t), 200);
+	fake_agent_done(&t);
+}
+
+/* Agents of protocol 1 did not report its number. */
+static void an_agent_without_a_protocol_number_has_protocol_1(void **state)
+{
+	struct fake_agent_bench *f = *state;
+	struct proto_hello h = {0};
+	const char *text =
+		"{\"machine\": \"m-1\", \"operation\": \"op-1\", \"boot\": 1, \"secret\": "
+		"\"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\", "
+		"\"bootID\": \"b\", \"publicKey\": \"k\", \"dmi\": {}}";
+
+	assert_ok(proto_decode(proto_hello_fields, text, strlen(text), &h, f->a, &f->e), &f->e);
+	assert_int_equal(h.protocol, 1);
+}
+
 static void another_key_for_the_same_boot_is_an_intruder(void **state)
 {
 	struct fake_agent_bench *f = *state;
@@ -589,6 +635,8 @@ int main(void)
 		T(the_same_hello_again_gets_the_same_welcome),
 		T(whoever_is_not_expected_gets_one_answer_that_tells_nothing),
 		T(a_hello_signed_by_another_key_is_refused),
+		T(an_agent_of_another_protocol_is_refused_by_name),
+		T(an_agent_without_a_protocol_number_has_protocol_1),
 		T(another_key_for_the_same_boot_is_an_intruder),
 		T(another_boot_while_the_first_agent_waits_is_an_intruder),
 		T(another_boot_after_a_poll_that_nobody_holds_any_more_is_a_reboot),

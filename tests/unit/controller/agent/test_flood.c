@@ -129,6 +129,7 @@ static void work(struct flood *f, const char *id)
 				.boot_id = "boot-a",
 				.public_key = f->public,
 				.version = "1",
+				.protocol = PROTO_VERSION,
 				.dmi = {.system_uuid = "uuid-1", .serial = "S1"}};
 	struct proto_order o = {.id = id, .kind = PROTO_INSPECT};
 	struct proto_report r = {.id = id, .state = PROTO_DONE};
