@@ -6,6 +6,7 @@
 #include "api/machine_states.h"
 #include "api/reasons.h"
 #include "base/retry.h"
+#include "controller/life/join_seen.h"
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
 #include "controller/rules/listed.h"
@@ -402,9 +403,8 @@ struct life_work {
 	int progress;
 	/* loop_now() when the agent of a warm machine was asked to answer (steps/warm.c) */
 	int64_t knocked_at;
-	/* loop_now() when the bootstrap token of a booting machine was last checked, or the first
-	 * turn of the state; 0: no turn yet (steps/coming.c) */
-	int64_t token_at;
+	/* what the tenant's API server shows of a booting machine (life/join_seen.h) */
+	struct join_seen join;
 };
 
 /* Heartbeat of the machine's kubelet (the Lease of its Node), observed from the end of draining on.

@@ -47,6 +47,9 @@
 #define TOKEN_SLACK_MS (5 * 60 * 1000)
 /* Interval at which drover checks that the bootstrap token of a booting machine exists. */
 #define TOKEN_CHECK_MS 120000
+/* Time before the deadline of booting from which drover checks once more, so that the text of the
+ * deadline is current. */
+#define LAST_CHECK_MS 30000
 
 /* --- shared ----------------------------------------------------------------------------------- */
 
@@ -353,6 +356,7 @@ static void ask_token(struct life *l, const struct node_claim *n, struct tenant 
 	json_t *s;
 
 	life_token(l, n->meta.uid, &token);
+	str_copy(l->work.join.token_id, sizeof(l->work.join.token_id), token.id);
 	life_asking(l, "token", t);
 	s = life_token_secret(
 		&token, n->meta.name,
@@ -393,18 +397,32 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	return false;
 }
 
+/* True if the token is to be checked now. */
+static bool is_check_due(const struct life *l)
+{
+	int64_t ago = loop_now(l->c->loop) - l->work.join.checked_at;
+	int64_t left = life_deadline(l) - loop_wall(l->c->loop);
+
+	return ago >= TOKEN_CHECK_MS ||
+	       (life_deadline(l) && left <= LAST_CHECK_MS && ago >= LAST_CHECK_MS / 2);
+}
+
 void coming_check_token(struct life *l, const struct node_claim *n)
 {
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct life_question *q = &l->question;
+	struct join_seen *seen = &l->work.join;
 	int64_t now = loop_now(l->c->loop);
 
 	if (q->call)
 		return;
-	if (!l->work.token_at) /* first check of this process in the present state */
-		l->work.token_at = now;
+	if (!seen->checked_at) /* first check of this process in the present state */
+		seen->checked_at = now;
+	if (life_asked(l, "csr") != ASK_NONE)
+		life_ask_forget(l);
 	switch (life_asked(l, "token")) {
 	case ASK_OK:
+		seen->token_again = loop_wall(l->c->loop);
 		life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
 			  "the bootstrap token of Node %s was deleted from the cluster of tenant "
 			  "%s; drover created it again",
@@ -413,19 +431,23 @@ void coming_check_token(struct life *l, const struct node_claim *n)
 	case ASK_FAILED:
 		/* Report only other errors: ERR_CONFLICT means that the token exists, and the
 		 * tenant's condition Reachable shows a transient error. */
-		if (q->answer.err.kind != ERR_CONFLICT && !err_is_transient(&q->answer.err))
+		if (q->answer.err.kind == ERR_CONFLICT)
+			seen->token_seen = loop_wall(l->c->loop);
+		else if (!err_is_transient(&q->answer.err))
 			life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
 				  "the bootstrap token of Node %s could not be checked: %s",
 				  n->meta.name, q->answer.err.text);
 		break;
 	case ASK_NONE:
-		if (t && tenant_usable(t) && now - l->work.token_at >= TOKEN_CHECK_MS) {
-			l->work.token_at = now;
+		if (t && tenant_usable(t) && is_check_due(l)) {
+			seen->checked_at = now;
 			ask_token(l, n, t);
 		}
 		return;
 	}
 	life_ask_forget(l);
+	if (t && tenant_usable(t))
+		join_seen_ask(l, t);
 }
 
 static const char *user_data(struct life *l, const struct node_claim *n, bool *ready)

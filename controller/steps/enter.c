@@ -119,7 +119,7 @@ static void enter(struct life *l, const struct life_decided *d)
 	life_drop_work(l);
 	l->work.progress = 0;
 	l->work.knocked_at = 0;
-	l->work.token_at = 0;
+	l->work.join = (struct join_seen){0};
 	life_write(l, status, NULL);
 }
 

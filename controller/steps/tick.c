@@ -52,15 +52,17 @@
 #include "controller/tenant/tenant.h"
 #include <stdio.h>
 
+#define SEEN_TEXT 560
+
 /* --- the tick --------------------------------------------------------------------------------- */
 
 /* Writes what is known of a machine without an error in status: the last answer of its BMC, its
  * last step, and the Node that it waits for. Returns text. */
-static const char *seen_last(const struct life *l, char text[static 400])
+static const char *seen_last(const struct life *l, char text[static SEEN_TEXT])
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct node_claim *n = l->state == MACHINE_BOOTING ? life_claim(l) : NULL;
-	char bmc[120] = "its BMC has not answered", step[80] = "";
+	char bmc[120] = "its BMC has not answered", step[80] = "", join[JOIN_SEEN_TEXT] = "";
 
 	if (l->observation.known)
 		str_format(bmc, sizeof(bmc), "its BMC answered %s %lld s ago",
@@ -69,9 +71,10 @@ static const char *seen_last(const struct life *l, char text[static 400])
 	if (op && !str_empty(op->step))
 		str_format(step, sizeof(step), "; last step %.40s (attempt %lld)", op->step,
 			   (long long)op->attempt);
-	str_format(text, 400, "%s%s%s%s%s%s", bmc, step, n ? "; no Node " : "",
-		   n ? n->meta.name : "", n ? " in the cluster of tenant " : "",
-		   n ? n->spec.virtual_cluster_ref.name : "");
+	if (n)
+		(void)join_seen_text(&l->work.join, n->meta.name, n->spec.virtual_cluster_ref.name,
+				     join);
+	str_format(text, SEEN_TEXT, "%s%s%s%s", bmc, step, n ? "; " : "", join);
 	return text;
 }
 
@@ -83,7 +86,7 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const struct machine_operation *op = l->m->status.operation;
 	int64_t deadline = life_deadline(l);
 	enum reason reason = op ? reason_find(op->last_error.reason) : REASON_NONE;
-	char seen[400];
+	char seen[SEEN_TEXT];
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : seen_last(l, seen);
 	bool odd = reason == REASON_PowerStateUnexpected;
@@ -344,7 +347,7 @@ static void forget(struct life *l)
 	life_bmc_trip_lost(l);
 	l->work.progress = 0;
 	l->work.knocked_at = 0;
-	l->work.token_at = 0;
+	l->work.join = (struct join_seen){0};
 	life_drop_work(l);
 	life_act_forget(l);
 	life_ask_forget(l);

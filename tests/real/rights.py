@@ -399,6 +399,7 @@ def in_a_tenant(plane, judge):
     # Reads: lists and watches, one namespace, one lease.
     for path in (PODS.replace("/namespaces/default", ""), NODES, f"{NODES}?watch=1&timeoutSeconds=1",
                  "/apis/storage.k8s.io/v1/volumeattachments", "/api/v1/namespaces/kube-system", "/version",
+                 "/apis/certificates.k8s.io/v1/certificatesigningrequests",
                  "/api/v1/persistentvolumeclaims", "/api/v1/persistentvolumes",
                  "/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1/csinodes",
                  f"{DEVICES}/resourceclaims", f"{DEVICES}/resourceclaimtemplates", f"{DEVICES}/deviceclasses",
@@ -480,6 +481,7 @@ def on_host_nodes(plane, judge):
     in_force("policy drover-host-nodes", drover, "PATCH", f"{NODES}/theirs?dryRun=All",
              {"spec": {"unschedulable": True}})
     for path in (NODES, "/apis/storage.k8s.io/v1/volumeattachments", f"{CONFIGS}/kubeadm-config",
+                 "/apis/certificates.k8s.io/v1/certificatesigningrequests",
                  "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/h100-x7k2p"):
         judge.may(drover, "GET", path)
     for path in (CONFIGS, SECRETS, PODS, "/api/v1/pods"):

@@ -316,6 +316,69 @@ static void a_token_that_is_deleted_comes_back(void **state)
 	world_stop(&w);
 }
 
+/* Lets the tenant's API server serve CertificateSigningRequests, which nobody approves. */
+static void serve_csrs(struct sim_world *w, struct cluster *c)
+{
+	world_do(w, c, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+		 json_pack("{s:{s:s},s:{s:s,s:s,s:{s:s,s:s,s:s,s:s},s:[{s:s,s:b,s:b,s:{s:{s:s,s:b}"
+			   "}}]}}",
+			   "metadata", "name", "certificatesigningrequests.certificates.k8s.io",
+			   "spec", "group", "certificates.k8s.io", "scope", "Cluster", "names",
+			   "plural", "certificatesigningrequests", "singular",
+			   "certificatesigningrequest", "kind", "CertificateSigningRequest",
+			   "listKind", "CertificateSigningRequestList", "versions", "name", "v1",
+			   "served", 1, "storage", 1, "schema", "openAPIV3Schema", "type", "object",
+			   "x-kubernetes-preserve-unknown-fields", 1));
+}
+
+/* Fails a claim by its deadline, in a cluster with a CSR of this status (NULL: without a CSR), and
+ * checks the text. */
+static void fail_to_join(unsigned seed, json_t *status, const char *want)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	char name[80] = "", user[96];
+
+	world_start(&w, seed, 1);
+	serve_csrs(&w, &w.tenants[0]);
+	b->no_kubelet = true;
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "booting", 900);
+	cluster_each(&w.tenants[0], "secrets/kube-system/", token_name, name);
+	str_format(user, sizeof(user), "system:bootstrap:%s", name + strlen("bootstrap-token-"));
+	if (status)
+		world_do(&w, &w.tenants[0], "POST",
+			 "/apis/certificates.k8s.io/v1/certificatesigningrequests",
+			 json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:[s]}, s:o}", "apiVersion",
+				   "certificates.k8s.io/v1", "kind", "CertificateSigningRequest",
+				   "metadata", "name", "node-csr-1", "spec", "username", user,
+				   "usages", "client auth", "status", status));
+	world_wait_reason(b, "JoinTimeout", 3600);
+	if (!strstr(w.log, want))
+		fail_msg("no \"%s\" in the log", want);
+	world_stop(&w);
+}
+
+static void the_deadline_of_a_kubelet_names_its_csr(void **state)
+{
+	(void)state;
+	fail_to_join(76, NULL,
+		     " and no CSR of its bootstrap token in the cluster of tenant team-a; "
+		     "its bootstrap token was there at ");
+	fail_to_join(77, json_object(),
+		     " in the cluster of tenant team-a; its CSR node-csr-1 waits "
+		     "for approval; its bootstrap token was there at ");
+	fail_to_join(
+		78,
+		json_pack("{s:[{s:s}, {s:s}]}", "conditions", "type", "Other", "type", "Approved"),
+		"; its CSR node-csr-1 is approved, but not signed; ");
+	fail_to_join(79,
+		     json_pack("{s:[{s:s}], s:s}", "conditions", "type", "Approved", "certificate",
+			       "eA=="),
+		     "; its CSR node-csr-1 is signed; ");
+}
+
 static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 {
 	struct sim_world w;
@@ -329,6 +392,8 @@ static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 	world_wait_reason(b, "JoinTimeout", 3600);
 	assert_non_null(strstr(w.log, "booting did not finish in time: its BMC answered On "));
 	assert_non_null(strstr(w.log, " s ago; last step power-on (attempt 1); no Node gpus-"));
+	assert_non_null(strstr(w.log, " in the cluster of tenant team-a; its bootstrap token was "
+				      "there at "));
 	world_delete_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "free", 900);
 	assert_true(server_is_blank(b));
@@ -445,6 +510,7 @@ int main(void)
 		cmocka_unit_test(a_claim_of_a_tenant_that_is_away_stays),
 		cmocka_unit_test(no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line),
 		cmocka_unit_test(a_token_that_is_deleted_comes_back),
+		cmocka_unit_test(the_deadline_of_a_kubelet_names_its_csr),
 		cmocka_unit_test(a_kubelet_that_never_comes_gives_the_machine_back),
 		cmocka_unit_test(a_node_of_another_machine_is_not_trusted),
 		cmocka_unit_test(a_tenant_that_is_away_loses_nothing),
