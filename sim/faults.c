@@ -21,6 +21,7 @@ static const struct kind {
 	{"PortLie", 0, 0},	  {"WrongUUID", 0, 0},	   {"RetryAfter", 1, 3600},
 	{"SwappedUUID", 0, 0},	  {"BmcSlow", 1, 60},	   {"PasswordChange", 0, 0},
 	{"LoginMoved", 301, 308}, {"DriveLies", 0, 0},	   {"AgentVersion", 0, 0},
+	{"TokenRefused", 0, 0},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 

@@ -30,6 +30,7 @@
  *   PasswordChange  answers 403 to everything but the login's own account
  *   LoginMoved      redirects the login with this HTTP status
  *   AgentVersion    the agent is of another version, with the next protocol
+ *   TokenRefused    the kubelet's bootstrap token is not the one of the cluster
  *   DriveLies       a drive acknowledges writes and loses them
  *   SwappedUUID     the System reports its UUID in the other byte order
  */

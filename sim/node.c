@@ -503,6 +503,16 @@ struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struc
 	n->booted = loop_wall(loop_of(g));
 	sim_machine_say(m, "booting %s", n->name);
 	n->wrong_uuid = sim_rack_fault(m, "Node", "WrongUUID", NULL);
+	/* Only a kubelet without credentials of its own presents the token. */
+	if (n->who == NODE_NO_IDENTITY && sim_rack_fault(m, "Node", "TokenRefused", NULL)) {
+		char *wrong = mem_strdup(n->token), *last = wrong + strlen(wrong) - 1;
+
+		*last = *last == 'a' ? 'b' : 'a';
+		secret_free(n->bearer);
+		n->bearer = secret_from_str(wrong);
+		secret_wipe(wrong, strlen(wrong));
+		free(wrong);
+	}
 	if (!sim_rack_fault(m, "Node", "NoKubelet", NULL))
 		later(n, sim_machine_jitter(m, sim_machine_times(m).system_ms));
 	return n;

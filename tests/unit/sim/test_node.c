@@ -76,6 +76,24 @@ static void a_token_that_is_not_good_joins_nothing(void **state)
 	assert_string_equal(ready(t), "True");
 }
 
+static void a_kubelet_whose_token_is_refused_says_so_and_joins_at_the_next_boot(void **state)
+{
+	struct town *t = *state;
+
+	aisle_fault(t->f, "Node", "TokenRefused", 1);
+	boot(t);
+	assert_string_equal(ready(t), "absent");
+	assert_non_null(strstr(t->f->m.console, "kubelet: 401 "));
+	sim_machine_reboot(&t->f->m);
+	aisle_run(t->f, 15000);
+	assert_string_equal(ready(t), "True");
+	/* A kubelet that has joined does not present the token any more. */
+	aisle_fault(t->f, "Node", "TokenRefused", 1);
+	sim_machine_reboot(&t->f->m);
+	aisle_run(t->f, 15000);
+	assert_string_equal(ready(t), "True");
+}
+
 static void a_node_in_another_segment_reaches_nothing(void **state)
 {
 	struct town *t = *state;
@@ -326,6 +344,7 @@ int main(void)
 		T(gpus_appear_a_while_after_the_node_is_ready),
 		T(its_lease_is_renewed_also_when_the_bootstrap_token_is_gone),
 		T(a_token_that_is_not_good_joins_nothing),
+		T(a_kubelet_whose_token_is_refused_says_so_and_joins_at_the_next_boot),
 		T(a_node_in_another_segment_reaches_nothing),
 		T(a_ca_with_another_hash_is_not_believed),
 		T(a_machine_of_the_rack_runs_no_script),
