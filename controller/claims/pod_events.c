@@ -26,6 +26,11 @@
  * that fits within milliseconds; the longest back-off of its queue is 10 s. */
 #define ROOM_MS 60000
 #define EXACT 20
+/* Time after the p90 of a claim at which its machine is reported as late */
+#define LATE_MS 60000
+/* Time after which a machine with an error in its state is reported as held up, if the p90 of its
+ * claim is unknown */
+#define HELD_UP_MS 300000
 
 struct pod_events {
 	struct context *c;
@@ -49,6 +54,11 @@ struct told {
 	int64_t expected;
 	/* Largest change of the expected time, ms, that causes no event */
 	int64_t slack;
+	/* Wall ms by which the claim in news is expected to serve (p90), as it was last known; 0:
+	 * never known */
+	int64_t promised;
+	/* Cause of the delay that the last event reported; NULL: it reported none */
+	const char *late;
 	/* loop_now() since when plans place the pod on an existing Node; 0: they place it on
 	 * none */
 	int64_t room_since;
@@ -148,13 +158,18 @@ struct word {
 	size_t place;
 	/* Times at which the pod is expected to be served, wall ms; p50 0: unknown */
 	struct eta_span due;
+	/* Cause of the delay of the claim's machine (pod_texts_delay()); NULL: not late */
+	const char *late;
+	/* late not NULL: length of the delay, ms, and the wall ms now */
+	int64_t late_ms, late_at;
 };
 
 /* Returns the expected time (p50), wall ms, if a change of this time causes an event. 0: the time
- * is unknown, or the pod has a claim, whose new estimates cause no event. */
+ * is unknown, or the pod has a claim, whose new estimates cause no event. If the claim's machine is
+ * late, returns the time of the message, so that the delay is reported again once it doubled. */
 static int64_t expected_of(const struct word *w)
 {
-	return w->claim ? 0 : w->due.p50;
+	return w->claim ? w->late_at : w->due.p50;
 }
 
 /* True if the expected time moved by more than last->slack, or became known or unknown. */
@@ -174,7 +189,8 @@ static int64_t due_in(const struct reader *r, const struct word *w, bool *anothe
 	const bool moved = is_other_place(last->place, w->place) || is_moved(last, expected_of(w));
 	const int64_t left = (moved ? POD_EVENTS_AGAIN_MS : POD_EVENTS_KEEP_MS) - age;
 
-	*another = !last->at || strncmp(last->news, w->news, sizeof(last->news) - 1) != 0;
+	*another = !last->at || strncmp(last->news, w->news, sizeof(last->news) - 1) != 0 ||
+		   !str_eq(last->late, w->late);
 	return *another || left < 0 ? 0 : left;
 }
 
@@ -183,7 +199,8 @@ static void learn(struct told *last, const struct word *w, const struct loop *lo
 	last->at = loop_now(loop);
 	last->place = w->place;
 	last->expected = expected_of(w);
-	last->slack = (last->expected - loop_wall(loop)) / 4;
+	last->late = w->late;
+	last->slack = w->late ? w->late_ms : (last->expected - loop_wall(loop)) / 4;
 	if (last->slack < POD_EVENTS_AGAIN_MS)
 		last->slack = POD_EVENTS_AGAIN_MS;
 	str_copy(last->news, sizeof(last->news), w->news);
@@ -201,11 +218,13 @@ static const char *sentence(const struct word *w, struct arena *a)
 }
 
 /* Writes the current message to the list of waiting pods (waiting.h), whether an event is due or
- * not. Leaves out w->when if the pod has a claim, because the claim's status contains its times. */
+ * not. Leaves out w->when if the pod has a claim that is not late, because the row contains the
+ * claim's times. */
 static void put_row(const struct reader *r, const struct word *w, const char *text)
 {
 	const struct plan_pod *p = r->p;
 	const bool timed = !w->claim && *w->when;
+	const char *late = w->late ? arena_printf(r->a, ", %s", w->when) : "";
 
 	waiting_put(r->w->waiting,
 		    &(struct waiting_row){
@@ -214,11 +233,11 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 			    .at = {.pod = arena_printf(r->a, "%s/%s", p->ns, p->name),
 				   .place = (int64_t)w->place,
 				   .reason = w->reason,
-				   .message = arena_printf(r->a, "%s%s%s", timed ? w->when : "",
-							   timed ? ": " : "", text),
+				   .message = arena_printf(r->a, "%s%s%s%s", timed ? w->when : "",
+							   timed ? ": " : "", text, late),
 				   .claim = w->claim},
-			    .p50 = w->due.p50,
-			    .p90 = w->due.p90,
+			    .p50 = w->late ? 0 : w->due.p50,
+			    .p90 = w->late ? 0 : w->due.p90,
 		    });
 }
 
@@ -299,15 +318,59 @@ static struct eta_span new_due(const struct pod_events *w, const struct plan_cla
 		       : (struct eta_span){0};
 }
 
-/* Reports to the pod that a claim's machine is for it. The news contain only the claim's name, so
- * that the plan that makes the claim and the plans that follow cause one event. */
-static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
-			   struct eta_span due)
+/* Sets w->late, and w->when to the length and cause of the delay, if the claim's machine m is late.
+ * Returns the ms until m counts as late if it does not serve before; 0: m is late already, or no
+ * time is known. m NULL: the claim has no machine yet. */
+static int64_t judge_delay(const struct reader *r, struct word *w, const struct machine *m)
 {
-	const char *when = due.p50 ? in_about(due.p50 - loop_wall(r->w->c->loop), r->a) : "";
+	struct told *last = r->last;
+	const struct machine_operation *op = m ? m->status.operation : NULL;
+	const char *cause =
+		m ? pod_texts_delay(machine_state_find(str_or(m->status.state, ""))) : NULL;
+	const bool known = strncmp(last->news, w->news, sizeof(last->news) - 1) == 0;
+	const int64_t now = loop_wall(r->w->c->loop);
+	char text[40];
+	int64_t since, from;
 
-	return tell(r, &(struct word){"Normal", "Nominated", arena_printf(r->a, "claim %s", claim),
-				      text, when, claim, 0, due});
+	last->promised = w->due.p90 ? w->due.p90 : known ? last->promised : 0;
+	if (!cause || (!last->promised && (!op || str_empty(op->last_error.reason))))
+		return 0;
+	since = last->promised ? last->promised : m->status.state_since;
+	from = since + (last->promised ? LATE_MS : HELD_UP_MS);
+	if (now < from)
+		return from - now;
+	w->type = "Warning";
+	w->late = cause;
+	w->late_ms = now - since;
+	w->late_at = now;
+	w->when = arena_printf(r->a, "%s %s: %s; the operator sees it",
+			       last->promised ? "late by" : "held up for",
+			       eta_text(w->late_ms, text, sizeof(text)), cause);
+	return 0;
+}
+
+/* Reports to the pod that a claim's machine is for it. The news contain only the claim's name, so
+ * that the plan that makes the claim and the plans that follow cause one event. m: the machine;
+ * NULL: the claim has none yet. */
+static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
+			   struct eta_span due, const struct machine *m)
+{
+	const int64_t now = loop_wall(r->w->c->loop);
+	struct word w = {.type = "Normal",
+			 .reason = "Nominated",
+			 .news = arena_printf(r->a, "claim %s", claim),
+			 .text = text,
+			 .when = "",
+			 .claim = claim,
+			 .due = due};
+	int64_t late_in = judge_delay(r, &w, m), left;
+
+	if (due.p50 && !w.late)
+		w.when = in_about((due.p50 > now ? due.p50 : due.p90) - now, r->a);
+	left = tell(r, &w);
+	if (w.late)
+		late_in = r->last->expected + r->last->slack + 1 - now;
+	return late_in > 0 && (!left || late_in < left) ? late_in : left;
 }
 
 /* Reports a claim that this plan makes for the pod. name: name of the NodeClaim. NULL: it was not
@@ -322,7 +385,7 @@ static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, 
 	text = pod_texts_coming(
 		to_come_is(r->w->c, claim->provider, claim->machine) ? name : claim->machine,
 		claim->pool, name, r->a);
-	return tell_coming(r, name, text, new_due(r->w, claim));
+	return tell_coming(r, name, text, new_due(r->w, claim), NULL);
 }
 
 /* Writes to *out when the machine that the plan expects for the pod will serve: the time until it
@@ -349,8 +412,13 @@ static int64_t tell_nothing(const struct reader *r)
 	if (is_expected(r, &span))
 		when = arena_printf(r->a, "expected %s",
 				    eta_between(&span, loop_wall(r->w->c->loop), between));
-	return tell(r, &(struct word){"Warning", pod_texts_reason(p), pod_texts_news(p, r->a),
-				      pod_texts_why(p, r->a), when, NULL, p->place, span});
+	return tell(r, &(struct word){.type = "Warning",
+				      .reason = pod_texts_reason(p),
+				      .news = pod_texts_news(p, r->a),
+				      .text = pod_texts_why(p, r->a),
+				      .when = when,
+				      .place = p->place,
+				      .due = span});
 }
 
 /* Handles a pod that the plan places on an existing Node. kube-scheduler should bind the pod within
@@ -378,7 +446,11 @@ static int64_t tell_room(const struct reader *r)
 		"by drover's calculation Node %s has room for the pod, but kube-scheduler does not "
 		"bind it: see the Node's taints and the pod's FailedScheduling event",
 		r->p->target);
-	return tell(r, &(struct word){"Warning", "RoomOnNode", text, text, "", NULL, 0, {0}});
+	return tell(r, &(struct word){.type = "Warning",
+				      .reason = "RoomOnNode",
+				      .news = text,
+				      .text = text,
+				      .when = ""});
 }
 
 static int64_t tell_claim(const struct reader *r)
@@ -395,10 +467,10 @@ static int64_t tell_claim(const struct reader *r)
 	if (!m) /* The claim was deleted meanwhile, or no machine is set for it yet. */
 		return tell_coming(r, claim,
 				   arena_printf(r->a, "claim %s is waiting for its machine", claim),
-				   (struct eta_span){0});
+				   (struct eta_span){0}, NULL);
 	return tell_coming(r, claim,
 			   pod_texts_coming(m->name, n->spec.node_pool_ref.name, claim, r->a),
-			   claim_due(w, n));
+			   claim_due(w, n), machine_of_claim(w->c, n));
 }
 
 int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const char *const *claims,

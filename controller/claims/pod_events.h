@@ -19,6 +19,11 @@
  * changed if it moved by more than a fourth of the time that was left and by more than
  * POD_EVENTS_AGAIN_MS, or if it became known or unknown.
  *
+ * If the machine of a claim does not serve a minute after the time (p90) that was expected, a
+ * Warning says by how much it is late and what it lacks. It is repeated when the delay doubled, at
+ * most every POD_EVENTS_AGAIN_MS, and followed by an event of type Normal if a new estimate is
+ * made.
+ *
  * Other changed numbers, and a new estimate for a claim, cause no event; the next event contains
  * them. An unchanged state is repeated after POD_EVENTS_KEEP_MS, before the API server deletes the
  * event, which kube-apiserver does after an hour (--event-ttl).

@@ -73,3 +73,17 @@ const char *pod_texts_coming(const char *machine, const char *pool, const char *
 	return arena_printf(a, "machine %s of pool %s is being prepared (claim %s)", machine, pool,
 			    claim);
 }
+
+const char *pod_texts_delay(enum machine_state s)
+{
+	static const char *const lacks[MACHINE_STATES] = {
+		[MACHINE_CLAIMED] = "its hardware is not checked yet",
+		[MACHINE_IMAGING] = "its image is not written yet",
+		[MACHINE_ATTACHING] = "its network port is not ready",
+		[MACHINE_BOOTING] = "its operating system has not started yet",
+		[MACHINE_JOINING] = "its Node has not joined the cluster yet",
+		[MACHINE_GATING] = "its Node is not Ready yet, or lacks devices",
+	};
+
+	return s >= 0 && s < MACHINE_STATES ? lacks[s] : NULL;
+}

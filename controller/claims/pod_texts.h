@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_CLAIMS_POD_TEXTS_H
 #define CONTROLLER_CLAIMS_POD_TEXTS_H
 
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "planner/plan.h"
 
@@ -24,5 +25,9 @@ const char *pod_texts_news(const struct plan_pod *p, struct arena *a);
 /* Returns the message for a pod whose machine is being prepared for this claim, in the arena. */
 const char *pod_texts_coming(const char *machine, const char *pool, const char *claim,
 			     struct arena *a);
+/* Returns what a machine in state s that starts for a claim has not reached yet, for the pod's
+ * tenant: a constant text without the reason, addresses or other tenants. NULL: a machine in state
+ * s does not start for a claim. */
+const char *pod_texts_delay(enum machine_state s);
 
 #endif

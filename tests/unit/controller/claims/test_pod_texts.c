@@ -82,6 +82,15 @@ static void numbers_that_others_move_are_no_news(void **state)
 	assert_string_not_equal(pod_texts_news(&p, a), was);
 }
 
+static void what_a_late_machine_lacks_is_said_while_it_starts(void **state)
+{
+	(void)state;
+	for (int i = MACHINE_STATE_NONE; i < MACHINE_STATES; i++)
+		assert_int_equal(pod_texts_delay((enum machine_state)i) != NULL,
+				 i >= MACHINE_CLAIMED && i <= MACHINE_GATING);
+	assert_string_equal(pod_texts_delay(MACHINE_ATTACHING), "its network port is not ready");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -89,6 +98,7 @@ int main(void)
 		cmocka_unit_test(another_reason_is_named_before_its_own_part),
 		cmocka_unit_test(beyond_five_parts_reasons_are_counted),
 		cmocka_unit_test(numbers_that_others_move_are_no_news),
+		cmocka_unit_test(what_a_late_machine_lacks_is_said_while_it_starts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
