@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/host_cni.h"
+#include "cli/network_waits.h"
 #include "providers/netris_check.h"
 
 /* default of --wait in seconds: three heartbeats of a switch at the default interval */
@@ -47,6 +48,10 @@ struct network {
 	const char *of;
 	/* name of a Provider -> array of findings */
 	json_t *all;
+	/* findings about machines of the current Provider that wait for their port */
+	json_t *waits;
+	/* number of such machines of all Providers that were checked */
+	size_t nwaits;
 	unsigned wrong;
 	bool answered;
 };
@@ -71,8 +76,14 @@ static void on_machine(json_t *o, void *arg)
 {
 	struct network *w = arg;
 
-	if (str_eq(json_str_at(o, "spec", "providerRef", "name"), w->of))
-		names_add(&w->machines, arena_strdup(w->a, json_str_at(o, "metadata", "name")));
+	json_t *waits;
+
+	if (!str_eq(json_str_at(o, "spec", "providerRef", "name"), w->of))
+		return;
+	names_add(&w->machines, arena_strdup(w->a, json_str_at(o, "metadata", "name")));
+	waits = network_waits_finding(o);
+	if (waits)
+		json_array_append_new(w->waits, waits);
 }
 
 static struct probe_check_segment *probes_add(struct network *w)
@@ -236,7 +247,6 @@ static void print(const struct network *w)
 				fprintf(w->c.out, "         %s\n", mend);
 		}
 	}
-	fprintf(w->c.out, w->wrong ? "%u wrong\n" : "nothing wrong\n", w->wrong);
 }
 
 /* --- one Provider ----------------------------------------------------------------------------- */
@@ -368,6 +378,7 @@ static int check(struct network *w, const char *name)
 	json_object_set_new(w->all, name, findings);
 	w->of = name;
 	w->machines.n = 0;
+	json_array_clear(w->waits);
 	if (!o || cli_list(&w->c, OBJECT_MACHINE, on_machine, w, &e) < 0)
 		return cli_failed(&w->c, "%s", e.text);
 	if (object_decode(&object_kinds[OBJECT_PROVIDER], o, w->a, &out, &e) < 0) {
@@ -390,6 +401,8 @@ static int check(struct network *w, const char *name)
 				NULL));
 	if (p->spec.network.type == FABRIC_EXEC)
 		probe_check(w->probes.v, w->probes.n, on_probe, w);
+	w->nwaits += json_array_size(w->waits);
+	json_array_extend(json_object_get(w->all, name), w->waits);
 	return 0;
 }
 
@@ -437,13 +450,14 @@ static const struct argp argp = {
 	.args_doc = "check [PROVIDER]",
 	.doc = "Check that the network fabric of Providers has what drover needs: login, site, "
 	       "template, server clusters, each Machine with its links, the paths to tenants' API "
-	       "servers, switches. Prints what is wrong and how to fix it; changes nothing.\v"
+	       "servers, switches. Prints what is wrong and how to fix it, and which machines wait "
+	       "for their switch port; changes nothing.\v"
 	       "Examples:\n  drover network check\n  drover network check hall-a -o json\n"
 	       "The command reads Providers, Machines, VirtualClusters and the Secrets that the "
 	       "Provider names; if a tenant's API server is reached through a VIP, also the "
 	       "settings of Cilium and Calico in the host cluster. It calls the fabric's "
-	       "controller from this machine. Exit status 1: something is wrong, or "
-	       "could not be checked.",
+	       "controller from this machine. Exit status 1: something is wrong, a "
+	       "machine waits for its port, or something could not be checked.",
 };
 
 static int run(struct network *w)
@@ -466,8 +480,9 @@ static int run(struct network *w)
 		fputc('\n', w->c.out);
 	} else {
 		print(w);
+		network_waits_verdict(w->all, w->wrong, w->c.out);
 	}
-	return status || w->wrong > 0;
+	return status || w->wrong > 0 || w->nwaits > 0;
 }
 
 int cli_network(int argc, char **argv)
@@ -481,9 +496,11 @@ int cli_network(int argc, char **argv)
 	w.a = arena_new();
 	w.all = json_object();
 	w.clusters = json_array();
+	w.waits = json_array();
 	status = run(&w);
 	json_decref(w.all);
 	json_decref(w.clusters);
+	json_decref(w.waits);
 	arena_free(w.a);
 	free(w.providers.v);
 	free(w.machines.v);

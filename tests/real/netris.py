@@ -115,6 +115,14 @@ def run(folder, stack):
     assert {"machine gpu-1", "machine gpu-2", "switch leaf-1", "login"} <= {f["of"] for f in findings}, findings
     print("a good installation: nothing wrong")
 
+    stuck = {"state": "isolating", "operation": {"id": "o-1", "step": "place quarantine", "attempt": 11, "waitingFor": "Device"}}
+    bed.kubectl("patch", "machine", "gpu-2", "--subresource", "status", "--type", "merge", "-p", json.dumps({"status": stuck}))
+    status, findings = bed.check()
+    waits = [f["machine"] for f in findings if f["result"] == "waits"]
+    assert status == 1 and waits == ["gpu-2"] and not wrong(findings), findings
+    bed.kubectl("patch", "machine", "gpu-2", "--subresource", "status", "--type", "merge", "-p", '{"status":{"state":"known"}}')
+    print("a machine that waits for its port is named")
+
     bed.post(f"{url}/sim/faults", {"what": "SwitchDead", "name": "leaf-2"})
     bed.kubectl("patch", "provider", "hall-a", "--type", "merge", "-p", '{"spec":{"network":{"netris":{"template":"gpu-tennant"}}}}')
     status, findings = bed.check("--wait", "3")
