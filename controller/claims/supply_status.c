@@ -102,24 +102,27 @@ static void say(const struct context *c, struct conditions *cs, struct arena *a,
 	(void)condition_set(cs, a, &want, loop_wall(c->loop));
 }
 
-static void say_line(const struct context *c, struct conditions *cs, struct arena *a,
-		     int64_t generation, bool stopped, const struct breaker_cause *why)
+/* Returns the message about claims that a circuit breaker pauses, in the arena. */
+static const char *line_text(const struct breaker_cause *why, struct arena *a)
 {
 	char t[STR_TIME_SIZE];
 
+	return why->next ? arena_printf(a,
+					"claims for %s %s failed on %lld machines; one trial claim "
+					"is allowed from %s",
+					why->scope, why->name, (long long)why->machines,
+					str_time(t, why->next))
+			 : arena_printf(a,
+					"claims for %s %s failed on %lld machines; one trial claim "
+					"at a time is allowed",
+					why->scope, why->name, (long long)why->machines);
+}
+
+static void say_line(const struct context *c, struct conditions *cs, struct arena *a,
+		     int64_t generation, bool stopped, const struct breaker_cause *why)
+{
 	say(c, cs, a, generation, BREAKER_CONDITION, stopped, stopped ? why->reason : "Open",
-	    !stopped ? ""
-	    : why->next
-		    ? arena_printf(a,
-				   "claims for %s %s failed on %lld machines; one trial claim is "
-				   "allowed from %s",
-				   why->scope, why->name, (long long)why->machines,
-				   str_time(t, why->next))
-		    : arena_printf(
-			      a,
-			      "claims for %s %s failed on %lld machines; one trial claim at a time "
-			      "is allowed",
-			      why->scope, why->name, (long long)why->machines));
+	    stopped ? line_text(why, a) : "");
 }
 
 /* Sets condition WarmReady, or removes it if the pool requests no warm machines. */
@@ -286,16 +289,43 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+/* Returns the message about the circuit breaker that pauses all new claims of pool p, in the arena;
+ * NULL: claims can be made. usable: number of the pool's Providers that can be used. A breaker of
+ * one of several images does not pause the claims of the other ones. */
+static const char *all_stopped(struct supply_status *s, const struct node_pool *p, size_t usable,
+			       const struct breaker_cause *own, struct arena *a)
+{
+	struct breaker_cause why = {0};
+	const char *text, *message = NULL;
+	size_t open = usable;
+
+	if (own->scope && (!str_eq(own->scope, "image") || p->spec.template_.spec.images.n == 1))
+		return line_text(own, a);
+	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++) {
+		const char *name = p->spec.template_.spec.provider_refs.v[i].name;
+		const struct provider_object *of =
+			CTX_GET(s->c, OBJECT_PROVIDER, provider_object, name);
+
+		if (!of || usable_not(s->c, s->drivers, s->fleet, name, &text) ||
+		    !breaker_stops_provider(line_now(s), of, &why) ||
+		    !str_eq(why.scope, "provider"))
+			continue;
+		open--;
+		message = message ? message : line_text(&why, a);
+	}
+	return open ? NULL : message;
+}
+
 static void pool_status(struct supply_status *s, const struct node_pool *p, struct arena *a,
 			struct node_pool_status *out)
 {
 	const struct context *c = s->c;
 	const struct sum *sum = sum_of(s, s->by_pool, p->meta.name);
-	const char *reason = NULL, *message = "", *why, *text;
+	const char *reason = NULL, *message = "", *why, *text, *line;
 	int64_t generation = p->meta.generation;
 	struct breaker_cause stop = {0};
 	size_t usable = 0;
-	bool ready;
+	bool ready, stopped;
 
 	*out = p->status;
 	out->observed_generation = generation;
@@ -313,7 +343,9 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 		message = arena_printf(a, "%s%sspec.template.spec.providerRefs[%zu]: %s: %s",
 				       message, *message ? "; " : "", i, name, *text ? text : why);
 	}
-	ready = usable && !p->spec.paused && !p->meta.deletion_timestamp;
+	stopped = breaker_stops_pool(line_now(s), p, &stop);
+	line = all_stopped(s, p, usable, &stop, a);
+	ready = usable && !p->spec.paused && !p->meta.deletion_timestamp && !line;
 	out->conditions = copy(&p->status.conditions, a);
 	say(c, &out->conditions, a, generation, "ProvidersReady", !reason,
 	    reason ? reason : "ProvidersReady", message);
@@ -321,11 +353,13 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	    ready			 ? "Ready"
 	    : p->meta.deletion_timestamp ? "PoolDeleted"
 	    : p->spec.paused		 ? "PoolPaused"
+	    : line			 ? BREAKER_CONDITION
 	    : reason			 ? reason
 					 : "NoProviders",
-	    usable ? "" : message);
-	say_line(c, &out->conditions, a, generation, breaker_stops_pool(line_now(s), p, &stop),
-		 &stop);
+	    line && !p->spec.paused && !p->meta.deletion_timestamp ? line
+	    : usable						   ? ""
+								   : message);
+	say_line(c, &out->conditions, a, generation, stopped, &stop);
 	say_warm(s, &out->conditions, a, p);
 }
 

@@ -39,7 +39,7 @@ static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
 	}
 	if (paused)
 		answer_help_unpause(o, kind, meta->name);
-	if (ready && ready->status == CONDITION_FALSE)
+	if (!stopped && ready && ready->status == CONDITION_FALSE)
 		answer_help_with(o, ready->reason, meta->name);
 	return o;
 }

@@ -43,8 +43,8 @@ static bool told(struct cluster *p, const char *reason, const char *text)
 	return c.n;
 }
 
-/* Returns status and reason of the pool's condition, for example "True JoinTimeout". */
-static const char *line_of(struct sim_world *w)
+/* Returns status and reason of a condition of the pool, for example "True JoinTimeout". */
+static const char *condition_of(const struct sim_world *w, const char *type)
 {
 	static char text[80];
 	OWN_JSON o = cluster_get(&w->host, "nodepools.drover.dev/gpus");
@@ -53,10 +53,15 @@ static const char *line_of(struct sim_world *w)
 
 	text[0] = '\0';
 	json_array_foreach (json_at(o, "status", "conditions"), i, x)
-		if (str_eq(json_str_at(x, "type"), BREAKER_CONDITION))
+		if (str_eq(json_str_at(x, "type"), type))
 			str_format(text, sizeof(text), "%s %s", json_str_at(x, "status"),
 				   json_str_at(x, "reason"));
 	return text;
+}
+
+static const char *line_of(const struct sim_world *w)
+{
+	return condition_of(w, BREAKER_CONDITION);
 }
 
 static unsigned failed(const struct sim_world *w, const char *reason)
@@ -135,6 +140,7 @@ static void three_machines_that_fail_alike_are_enough(void **state)
 	assert_true(told(&w.tenants[1], "LineStopped", "JoinTimeout on 3 machines"));
 	assert_true(told(&w.tenants[1], "LineStopped", w.image_digest));
 	assert_string_equal(line_of(&w), "True JoinTimeout");
+	assert_string_equal(condition_of(&w, "Ready"), "False LineStopped");
 	/* Only one claim, the trial, is allowed until the trial has ended. */
 	kubelets(&w, true);
 	world_run(&w, 80 * 1000);
@@ -191,12 +197,14 @@ static void one_wrong_image_is_enough_and_a_person_opens_the_line(void **state)
 	assert_int_equal(failed(&w, "ImageMismatch"), 1);
 	assert_int_equal(claims(&w), 0);
 	assert_true(told(&w.tenants[0], "LineStopped", "ImageMismatch on 1 machine"));
+	assert_string_equal(condition_of(&w, "Ready"), "False LineStopped");
 	w.bad_images = 0;
 	world_do(&w, &w.host, "PATCH", POOL,
 		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_RESUME,
 			   str_time(now, loop_wall(w.loop))));
 	world_run(&w, 5000);
 	assert_string_equal(line_of(&w), "False Open");
+	assert_string_equal(condition_of(&w, "Ready"), "True Ready");
 	assert_int_equal(claims(&w), 1);
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	world_stop(&w);
