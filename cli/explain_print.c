@@ -174,6 +174,21 @@ static void print_claim(struct buf *out, const json_t *x, int64_t now, struct ar
 			 p90 ? " to " : "", str_or(p90, "")));
 }
 
+/* True if a condition before number n of the list is printed with the same message. */
+static bool is_repeated(const json_t *conditions, size_t n)
+{
+	const char *message = json_str_at(json_array_get(conditions, n), "message");
+
+	for (size_t i = 0; i < n; i++) {
+		const json_t *x = json_array_get(conditions, i);
+
+		if (!str_eq(json_str_at(x, "status"), "True") &&
+		    str_eq(json_str_at(x, "message"), message))
+			return true;
+	}
+	return false;
+}
+
 static void print_lists(const json_t *o, int64_t now, struct buf *out, struct arena *a)
 {
 	json_t *x;
@@ -181,7 +196,8 @@ static void print_lists(const json_t *o, int64_t now, struct buf *out, struct ar
 
 	json_array_foreach (json_object_get(o, "conditions"), i, x)
 		if (!str_eq(json_str_at(x, "status"), "True") &&
-		    !str_empty(json_str_at(x, "message")))
+		    !str_empty(json_str_at(x, "message")) &&
+		    !is_repeated(json_object_get(o, "conditions"), i))
 			row(out, json_str_at(x, "type"),
 			    arena_printf(a, "%s: %s: %s", json_str_at(x, "status"),
 					 str_or(json_str_at(x, "reason"), "-"),

@@ -258,6 +258,26 @@ static const struct machine_error *waits_for(const struct machine *m, enum machi
 		       : NULL;
 }
 
+/* Returns why claim n does not serve, as text for the operator, in the arena. m: the machine that
+ * has accepted the claim, in state s; NULL: none has. */
+static const char *not_ready(const struct node_claim *n, const struct machine *m,
+			     enum machine_state s, struct arena *a)
+{
+	if (m)
+		return s == MACHINE_STATE_NONE ? ""
+					       : arena_printf(a, "machine %s is %s", m->meta.name,
+							      machine_state_info[s].name);
+	if (n->meta.deletion_timestamp)
+		return "the claim was deleted, and no machine is bound to it";
+	return n->spec.machine_ref
+		       ? arena_printf(a,
+				      "waiting for machine %s to accept the claim; a claim that is "
+				      "not accepted within 30 s is deleted, and its pods are "
+				      "planned again",
+				      str_or(n->spec.machine_ref->name, ""))
+		       : "waiting for its Provider to create a machine";
+}
+
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE])
 {
@@ -270,7 +290,8 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	enum machine_state s =
 		m ? machine_state_find(str_or(m->status.state, "")) : MACHINE_STATE_NONE;
 	const struct machine_error *waits = waits_for(m, s);
-	const char *reason, *message, *phase, *unready = node_is_unready(in, n, s, a);
+	const char *reason, *message, *phase, *unready = node_is_unready(in, n, s, a),
+					      *waiting = not_ready(n, m, s, a);
 	bool failed, changed = false, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
 	OWN_JSON whole = NULL;
 
@@ -298,7 +319,8 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 					     : "Waiting",
 		  failed  ? message
 		  : waits ? str_or(waits->message, "")
-			  : "",
+		  : m	  ? ""
+			  : waiting,
 		  &changed);
 	condition(cs, a, c, n, "Registered", past(s, MACHINE_GATING),
 		  failed		    ? reason
@@ -319,9 +341,11 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  : unready		 ? reason_name(REASON_NodeNotReady)
 		  : s == MACHINE_SERVING ? "Ready"
 					 : "NotReady",
-		  failed ? message
-		  : gone ? NODE_GONE
-			 : str_or(unready, ""),
+		  failed		 ? message
+		  : gone		 ? NODE_GONE
+		  : unready		 ? unready
+		  : s == MACHINE_SERVING ? ""
+					 : waiting,
 		  &changed);
 	leaving(cs, a, in, n, m, s, &changed);
 	owners(cs, a, c, n, &changed);

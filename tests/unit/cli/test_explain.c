@@ -92,6 +92,21 @@ static void a_machine_that_is_wiped_says_how_far_it_is(void **state)
 	free(text);
 }
 
+static void a_message_of_two_conditions_is_printed_once(void **state)
+{
+	OWN_JSON answer = json_pack(
+		"{s:s, s:s, s:[{s:s,s:s,s:s,s:s},{s:s,s:s,s:s,s:s},{s:s,s:s,s:s,s:s}]}", "kind",
+		"NodeClaim", "name", "c", "conditions", "type", "Launched", "status", "False",
+		"reason", "Waiting", "message", "waits", "type", "Drifted", "status", "True",
+		"reason", "Drifted", "message", "other", "type", "Ready", "status", "False",
+		"reason", "NotReady", "message", "waits");
+	char *text = printed(answer);
+
+	(void)state;
+	assert_string_equal(text, "NodeClaim c\n  Launched      False: Waiting: waits\n");
+	free(text);
+}
+
 static void a_machine_under_way_says_since_when_for_what_and_when_next(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -1000,6 +1015,7 @@ int main(void)
 		cmocka_unit_test(a_hold_and_a_deletion_are_told),
 		cmocka_unit_test(foreign_control_characters_reach_no_terminal),
 		cmocka_unit_test(a_cluster_that_takes_no_nodes_is_told_with_what_helps),
+		cmocka_unit_test(a_message_of_two_conditions_is_printed_once),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
 		cmocka_unit_test(a_serving_machine_says_what_its_claim_and_pool_say),

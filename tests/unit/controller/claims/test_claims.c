@@ -83,6 +83,19 @@ static const char *condition(struct bench *d, const char *claim, const char *typ
 	return "";
 }
 
+/* Returns the message of the claim's condition; "" if the claim has no such condition. */
+static const char *message(struct bench *d, const char *claim, const char *type)
+{
+	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, claim);
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return arena_strdup(d->a, str_or(json_str_at(c, "message"), ""));
+	return "";
+}
+
 static const char *status(struct bench *d, const char *claim, const char *field)
 {
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, claim);
@@ -254,6 +267,8 @@ static void the_status_follows_the_machine_from_state_to_state(void **state)
 
 	bench_run(d, 1000);
 	assert_string_equal(status(d, c, "phase"), "Pending");
+	assert_true(str_starts(message(d, c, "Ready"), "waiting for machine m-1 to accept"));
+	assert_string_equal(message(d, c, "Launched"), message(d, c, "Ready"));
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		takes(d, c, steps[i].state, ", 'tenancy': 42");
 		assert_string_equal(status(d, c, "phase"), steps[i].state);
@@ -261,6 +276,11 @@ static void the_status_follows_the_machine_from_state_to_state(void **state)
 		assert_string_equal(condition(d, c, "Registered"), steps[i].registered);
 		assert_string_equal(condition(d, c, "Initialized"), steps[i].initialized);
 		assert_string_equal(condition(d, c, "Ready"), steps[i].ready);
+		assert_string_equal(
+			message(d, c, "Ready"),
+			str_eq(steps[i].state, "serving")
+				? ""
+				: arena_printf(d->a, "machine m-1 is %s", steps[i].state));
 	}
 	OWN_JSON o = bench_get(d, OBJECT_NODE_CLAIM, c);
 	assert_string_equal(json_str_at(o, "status", "machineRef", "name"), "m-1");
