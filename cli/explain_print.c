@@ -63,23 +63,40 @@ static void print_progress(struct buf *out, const json_t *p, int64_t now, struct
 				 str_ends(end, " ago") ? "any moment" : end));
 }
 
-static void print_leave(struct buf *out, const json_t *lv, int64_t now, struct arena *a)
+/* Returns what follows after the Drain or reason of a leave: what happens to the machine, and
+ * until when it waits for its pods. state: of the machine. */
+static const char *leave_end(const json_t *lv, const char *state, int64_t now, struct arena *a)
 {
+	const char *at = json_str_at(lv, "deadline"), *then_by = json_str_at(lv, "thenBy"),
+		   *at_by = json_str_at(lv, "deadlineBy"),
+		   *then = arena_printf(a, "then %s%s", str_or(json_str_at(lv, "then"), "Release"),
+					then_by ? arena_printf(a, " (set by Drain %s)", then_by)
+						: "");
+
+	if (json_object_get(lv, "cancelled"))
+		return str_eq(state, "draining")
+			       ? "cancelled: the machine returns to service"
+			       : arena_printf(a, "cancelled after the machine had left, %s", then);
+	if (!at && !str_eq(state, "draining") && !str_eq(state, "serving"))
+		return then;
+	return arena_printf(a, "%s; %s%s%s", then, at ? "deadline " : "no deadline",
+			    at ? age_span(at, now, a) : "",
+			    at_by ? arena_printf(a, " (set by Drain %s)", at_by) : "");
+}
+
+static void print_leave(struct buf *out, const json_t *o, int64_t now, struct arena *a)
+{
+	const json_t *lv = json_object_get(o, "leave");
 	const char *drain = json_str_at(lv, "drain"), *blocked = json_str_at(lv, "blockedBy"),
-		   *why = json_str_at(lv, "drainReason"), *at = json_str_at(lv, "deadline"),
-		   *then_by = json_str_at(lv, "thenBy"), *at_by = json_str_at(lv, "deadlineBy");
+		   *why = json_str_at(lv, "drainReason");
 	int64_t left = json_int_at(lv, "podsLeft");
 
 	if (!lv)
 		return;
 	row(out, "leaving",
-	    arena_printf(a, "%s%s%s%s%s%s, then %s%s; %s%s%s",
-			 str_or(json_str_at(lv, "reason"), "-"), drain ? " " : "",
-			 str_or(drain, ""), why ? " (" : "", str_or(why, ""), why ? ")" : "",
-			 str_or(json_str_at(lv, "then"), "Release"),
-			 then_by ? arena_printf(a, " (set by Drain %s)", then_by) : "",
-			 at ? "deadline " : "no deadline", at ? age_span(at, now, a) : "",
-			 at_by ? arena_printf(a, " (set by Drain %s)", at_by) : ""));
+	    arena_printf(a, "%s%s%s%s%s%s, %s", str_or(json_str_at(lv, "reason"), "-"),
+			 drain ? " " : "", str_or(drain, ""), why ? " (" : "", str_or(why, ""),
+			 why ? ")" : "", leave_end(lv, json_str_at(o, "state"), now, a)));
 	if (left)
 		row(out, "pods left",
 		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", blocked by " : "",
@@ -242,7 +259,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 		row(out, "deletion",
 		    arena_printf(a, "requested %s",
 				 age_span(json_str_at(o, "deletingSince"), now, a)));
-	print_leave(out, json_object_get(o, "leave"), now, a);
+	print_leave(out, o, now, a);
 	print_hold(out, json_object_get(o, "hold"), now, a);
 	row(out, "last contact", age_span(json_str_at(o, "lastContact"), now, a));
 	row(out, "step",

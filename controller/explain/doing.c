@@ -66,7 +66,16 @@ const char *explain_state(enum machine_state s)
 	return doing[s];
 }
 
-void explain_activity(json_t *answer, const struct machine *m)
+/* True if the machine in state leaving waits for its tenant and for nothing else. */
+static bool waits_for_tenant(const json_t *answer, const struct machine *m, int64_t now)
+{
+	const char *reason = json_str_at(answer, "lastError", "reason");
+
+	return m->status.state_since && now < m->status.state_since + MACHINE_TENANT_PATIENCE_MS &&
+	       (!json_object_get(answer, "waitingFor") || str_eq(reason, "TenantUnreachable"));
+}
+
+void explain_activity(json_t *answer, const struct machine *m, int64_t now)
 {
 	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
 	OWN(arena) a = arena_new();
@@ -74,8 +83,11 @@ void explain_activity(json_t *answer, const struct machine *m)
 	if (s == MACHINE_STATE_NONE)
 		return;
 	put(answer, "doing", doing[s]);
-	if (s == MACHINE_LEAVING && m->status.state_since && !json_object_get(answer, "waitingFor"))
-		put(answer, "waitingFor", leaving_ends(m, a));
+	if (s != MACHINE_LEAVING || !waits_for_tenant(answer, m, now))
+		return;
+	put(answer, "waitingFor", leaving_ends(m, a));
+	json_object_del(answer, "deadline");
+	json_object_del(answer, "then");
 }
 
 /* Returns the wall ms from which the budgets of p allow an empty Node to be released; 0: not within

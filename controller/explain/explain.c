@@ -203,6 +203,9 @@ static void help_operation(json_t *o, const struct machine *m)
 static void leave(json_t *o, const struct machine *m, const struct drain *d)
 {
 	const struct machine_leave *lv = m->status.leave;
+	/* Past draining no pod is waited for, so the deadline for pods has no meaning any more. */
+	const bool evicts = machine_state_find(str_or(m->status.state, "")) <= MACHINE_DRAINING,
+		   withdrawn = d && (d->spec.cancelled || d->meta.deletion_timestamp);
 	json_t *j;
 
 	if (!lv || str_eq(m->status.state, "free") || str_eq(m->status.state, "quarantined") ||
@@ -213,15 +216,22 @@ static void leave(json_t *o, const struct machine *m, const struct drain *d)
 	answer_put(j, "drain", lv->drain);
 	if (d)
 		answer_put(j, "drainReason", d->spec.reason);
-	answer_time(j, "deadline", lv->deadline);
-	answer_put(j, "deadlineBy", lv->deadline_by);
+	if (withdrawn)
+		json_object_set_new(j, "cancelled", json_true());
+	if (evicts && !withdrawn) {
+		answer_time(j, "deadline", lv->deadline);
+		answer_put(j, "deadlineBy", lv->deadline_by);
+	}
 	answer_put(j, "then", drain_then_names[lv->then]);
 	answer_put(j, "thenBy", lv->then_by);
 	if (lv->pods_left)
 		json_object_set_new(j, "podsLeft", json_integer(lv->pods_left));
 	answer_put(j, "blockedBy", lv->blocked_by);
 	json_object_set_new(o, "leave", j);
-	if (str_eq(m->status.state, "draining") && lv->pods_left)
+	if (str_eq(m->status.state, "draining") && withdrawn)
+		answer_help(o, "wait: its Drain was cancelled, and the machine returns to service",
+			    "");
+	else if (str_eq(m->status.state, "draining") && lv->pods_left)
 		help_draining(o, m, lv, d);
 }
 
@@ -266,7 +276,7 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	leave(o, m, d);
 	hold(o, m);
 	operation(o, m);
-	explain_activity(o, m);
+	explain_activity(o, m, now);
 	answer_conditions(o, &m->status.conditions);
 	quarantine(o, m);
 	if (op)

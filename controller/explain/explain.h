@@ -41,9 +41,10 @@ void explain_pod_claim(json_t *answer, const struct node_claim *n, const struct 
 void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const struct machine *m);
 /* Returns what a machine in state s does or waits for: words that continue "the machine is". */
 const char *explain_state(enum machine_state s);
-/* Adds to the answer for machine m what its state means. In state leaving, also adds until when
- * drover waits for the tenant, unless the answer already has waitingFor. */
-void explain_activity(json_t *answer, const struct machine *m);
+/* Adds to the answer for machine m what its state means. In state leaving, while drover waits for
+ * the tenant, waitingFor becomes what is waited for and until when, and the deadline of the state,
+ * which is later, is removed. now: wall ms. */
+void explain_activity(json_t *answer, const struct machine *m, int64_t now);
 /* Adds to the answer for machine m that m has been in its state for longer than usual, and, if
  * nothing has failed, what the operator can check. now: wall ms. */
 void explain_slow(json_t *answer, const struct machine *m, int64_t now);

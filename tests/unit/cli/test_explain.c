@@ -325,7 +325,54 @@ static void a_machine_that_leaves_says_until_when_its_tenant_is_waited_for(void 
 	(void)state;
 	assert_non_null(strstr(json_str_at(answer, "waitingFor"), at(90000)));
 	assert_non_null(strstr(json_str_at(answer, "waitingFor"), "cleans up"));
-	assert_string_equal(json_str_at(held_up, "waitingFor"), "the tenant's API server");
+	assert_string_equal(json_str_at(held_up, "waitingFor"), json_str_at(answer, "waitingFor"));
+}
+
+/* The time limit of the state is later than the time at which drover stops waiting for the tenant,
+ * and the deadline of the Drain is over: only the time that counts is shown. */
+static void a_machine_that_leaves_shows_one_time(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct machine *m =
+		machine(json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:s}}", "state",
+				  "leaving", "stateSince", at(-30000), "operation", "step",
+				  "delete", "deadline", at(570000), "leave", "reason", "Drain",
+				  "drain", "d-1", "then", "Release", "deadline", at(-60000)),
+			a);
+	OWN_JSON answer = explain_machine(m, NULL, NOW);
+	OWN_JSON later = explain_machine(m, NULL, NOW + 91000);
+	char *text = printed(answer);
+
+	(void)state;
+	assert_null(json_object_get(answer, "deadline"));
+	assert_null(strstr(text, "deadline"));
+	assert_non_null(strstr(text, "  leaving       Drain d-1, then Release\n"));
+	assert_string_equal(json_str_at(later, "deadline"), at(570000));
+	assert_null(json_object_get(later, "waitingFor"));
+	free(text);
+}
+
+static void a_drain_that_was_cancelled_is_said_to_be(void **state)
+{
+	const struct drain d = {.meta.name = "d-1", .spec.reason = "fan", .spec.cancelled = true};
+	OWN(arena) a = arena_new();
+	json_t *lv = json_pack("{s:s, s:s, s:s, s:s, s:i}", "reason", "Drain", "drain", "d-1",
+			       "then", "Release", "deadline", at(60000), "podsLeft", 2);
+	OWN_JSON stays = explain_machine(
+		machine(json_pack("{s:s, s:O}", "state", "draining", "leave", lv), a), &d, NOW);
+	OWN_JSON left = explain_machine(
+		machine(json_pack("{s:s, s:o}", "state", "wiping", "leave", lv), a), &d, NOW);
+	char *text = printed(stays), *late = printed(left);
+
+	(void)state;
+	assert_non_null(strstr(text, "  leaving       Drain d-1 (fan), cancelled: the machine "
+				     "returns to service\n"));
+	assert_null(strstr(text, "drover cancel"));
+	assert_null(strstr(text, "deadline"));
+	assert_non_null(strstr(late, "Drain d-1 (fan), cancelled after the machine had left, then "
+				     "Release\n"));
+	free(text);
+	free(late);
 }
 
 static const char *kept_by(const char *nodes, const char *reason, const char *schedule,
@@ -1002,6 +1049,8 @@ int main(void)
 		cmocka_unit_test(each_state_says_what_it_means),
 		cmocka_unit_test(each_reason_says_what_helps),
 		cmocka_unit_test(a_machine_that_leaves_says_until_when_its_tenant_is_waited_for),
+		cmocka_unit_test(a_machine_that_leaves_shows_one_time),
+		cmocka_unit_test(a_drain_that_was_cancelled_is_said_to_be),
 		cmocka_unit_test(a_budget_of_none_says_until_when_it_keeps_empty_nodes),
 		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
