@@ -118,20 +118,29 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 {
 	const struct wipe_record *rec = life_record(l);
 	uint8_t d[CRYPTO_SHA256];
-	char want[CRYPTO_DIGEST_TEXT];
+	char want[CRYPTO_DIGEST_TEXT], text[INVENTORY_DRIVE_TEXT];
 
 	if (!rec)
 		return err_set(e, ERR_DENIED, 0, "no WipeRecord of tenancy %lld",
 			       (long long)l->m->status.tenancy);
 	evidence_digest(rec->spec.envelope, d);
 	crypto_digest_text(d, want);
-	for (size_t i = 0; i < inv->drives.n; i++)
-		if (!str_eq(inv->drives.v[i].stamp, want))
-			return err_set(e, ERR_DENIED, 0,
-				       "drive %s carries %s, not the clean stamp of %s",
-				       str_or(inv->drives.v[i].wwn, "(none)"),
-				       inv->drives.v[i].stamp ? "a different stamp" : "no stamp",
-				       rec->meta.name);
+	for (size_t i = 0; i < inv->drives.n; i++) {
+		const struct proto_drive *found = &inv->drives.v[i];
+
+		if (str_eq(found->stamp, want))
+			continue;
+		inventory_drive_text(l->m, str_or(found->wwn, "(none)"), text);
+		return found->stamp
+			       ? err_set(e, ERR_DENIED, 0,
+					 "drive %s has a clean stamp not written by wipe %.80s: "
+					 "exchanged or restored since; the machine is wiped again",
+					 text, rec->meta.name)
+			       : err_set(e, ERR_DENIED, 0,
+					 "drive %s lost the clean stamp that wipe %.80s wrote: "
+					 "changed or exchanged since; the machine is wiped again",
+					 text, rec->meta.name);
+	}
 	return 0;
 }
 

@@ -322,6 +322,7 @@ static void a_drive_without_the_stamp_is_wiped_before_it_serves(void **state)
 	str_copy(b->drives[1].data, SERVER_DRIVE_BYTES, "OLD-SYSTEM of somebody unknown");
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "EraseUnverified", 600);
+	leaving_wait_event(&w, &w.host, "EraseUnverified", " lost the clean stamp that wipe ");
 	world_wait_running(&w, &w.tenants[0], "train", 1800); /* the invariants check the drives */
 	world_settle(&w);
 	world_stop(&w);
