@@ -532,10 +532,17 @@ static bool ensure_imaged(struct life *l, const struct node_claim *n, const char
 				.url = n->spec.image.url,
 				.digest = n->spec.image.digest,
 				.format = n->spec.image.format == IMAGE_RAW ? 0 : 1};
+	const struct proto_report *r;
 
 	if (str_starts(str_or(o.url, ""), "https://"))
 		o.ca_pem = l->c->o.image_ca_pem;
-	return ensure_ended(l, life_order(l, &o, "image"), "the image was not written", d);
+	r = life_order(l, &o, "image");
+	if (!r || agent_reason(r, REASON_DriveFailed) != REASON_ImageMismatch ||
+	    r->state == PROTO_DONE || strstr(str_or(r->message, ""), str_or(o.digest, "sha256:")))
+		return ensure_ended(l, r, "the image was not written", d);
+	*d = life_fail(l, REASON_ImageMismatch, "the image was not written: %.200s; wanted: %s",
+		       str_or(r->message, "no reason given"), str_or(o.digest, "(no digest)"));
+	return false;
 }
 
 bool coming_ensure_config(struct life *l, const struct node_claim *n, struct arena *a,

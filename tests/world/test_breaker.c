@@ -197,6 +197,7 @@ static void one_wrong_image_is_enough_and_a_person_opens_the_line(void **state)
 	assert_int_equal(failed(&w, "ImageMismatch"), 1);
 	assert_int_equal(claims(&w), 0);
 	assert_true(told(&w.tenants[0], "LineStopped", "ImageMismatch on 1 machine"));
+	assert_true(told(&w.host, "ImageMismatch", w.image_digest));
 	assert_string_equal(condition_of(&w, "Ready"), "False LineStopped");
 	w.bad_images = 0;
 	world_do(&w, &w.host, "PATCH", POOL,
