@@ -11,6 +11,8 @@
 #include "base/str.h"
 #include "controller/rules/claim.h"
 
+/* Maximum number of Nodes that the explanation of a tenant names as not deleted yet */
+#define OWED_NAMED 3
 #define WAKE_HELPS                                                                                 \
 	"to wake it: vcluster resume, or scale up the workload that spec.controlPlane of the "     \
 	"VirtualCluster names"
@@ -87,6 +89,22 @@ json_t *explain_pod(const struct virtual_cluster *vc, const char *ns, const char
 	return o;
 }
 
+/* Returns which Nodes are not deleted yet in the tenant's cluster, in the arena. */
+static const char *owed(const struct virtual_cluster_status *st, struct arena *a)
+{
+	const char *names = "";
+	char since[STR_TIME_SIZE];
+
+	for (size_t i = 0; i < st->debts.n && i < OWED_NAMED; i++)
+		names = arena_printf(a, "%s%s%s (since %s)", names, i ? ", " : "",
+				     str_or(st->debts.v[i].node_name, "-"),
+				     str_time(since, st->debts.v[i].since));
+	return arena_printf(a,
+			    "%zu Nodes whose machines have left must still be deleted in the "
+			    "tenant's cluster, which drover tries for 24 h: %s%s",
+			    st->debts.n, names, st->debts.n > OWED_NAMED ? " and others" : "");
+}
+
 json_t *explain_virtual_cluster(const struct virtual_cluster *vc)
 {
 	OWN(arena) a = arena_new();
@@ -103,13 +121,7 @@ json_t *explain_virtual_cluster(const struct virtual_cluster *vc)
 	tell_tenant(o, vc);
 	answer_help_valid(o, OBJECT_VIRTUAL_CLUSTER, &vc->status.conditions, vc->meta.name);
 	if (vc->status.debts.n)
-		answer_put(
-			o, "owed",
-			arena_printf(
-				a,
-				"%zu Nodes whose machines have left must still be deleted in the "
-				"tenant's cluster",
-				vc->status.debts.n));
+		answer_put(o, "owed", owed(&vc->status, a));
 	if (vc->meta.deletion_timestamp)
 		answer_help(o,
 			    "wait: its machines leave first; to list them: drover get claims -l "

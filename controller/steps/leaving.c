@@ -92,12 +92,14 @@ static void tell_owed(struct life *l, const struct virtual_cluster *vc, const ch
 
 	if (str_eq(l->question.answer.about, "debt"))
 		return;
-	str_format(note, sizeof(note),
-		   "Node %.253s must still be deleted; machine %.63s did not wait for that: %.120s",
-		   node, l->name,
-		   refused && !l->question.answer.ok
-			   ? l->question.answer.err.text
-			   : "the tenant's cluster did not finish in time");
+	str_format(
+		note, sizeof(note),
+		"Node %.253s is not deleted yet: %.120s; machine %.63s went on, and drover tries "
+		"again for 24 h",
+		node,
+		refused && !l->question.answer.ok ? l->question.answer.err.text
+						  : "the tenant's cluster did not finish in time",
+		l->name);
 	str_clean(note);
 	log_warn("tenant has a pending cleanup", LOG_S("tenant", vc->meta.name),
 		 LOG_S("node", node), LOG_S("machine", l->name), LOG_S("why", note));

@@ -213,11 +213,29 @@ static bool finalizer(struct debtor *d, const struct virtual_cluster *vc, bool n
 
 /* --- cleanups --------------------------------------------------------------------------------- */
 
-static void strike(struct debtor *d, const struct virtual_cluster *vc, const char *node)
+static void strike(struct debtor *d, const struct virtual_cluster *vc, const char *node,
+		   kube_done *on_written)
 {
 	writer_status(&d->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
-		      json_pack("{s:o}", "debts", pending_cleanup_without(vc, node)),
-		      on_cluster_written);
+		      json_pack("{s:o}", "debts", pending_cleanup_without(vc, node)), on_written);
+}
+
+/* Follows the event Owed about the same Node, so that the last event on the tenant is true. */
+static void on_paid_off(json_t *o, const struct err *e, void *arg)
+{
+	struct debtor *d = arg;
+	const struct virtual_cluster *vc = cluster_of(d);
+	char note[512];
+
+	if (!e && vc) {
+		str_format(note, sizeof(note),
+			   "Node %.253s and its bootstrap token no longer exist in the tenant's "
+			   "cluster; %zu other Nodes are not deleted yet",
+			   d->debt, json_array_size(json_at(o, "status", "debts")));
+		ctx_event(d->owner->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Normal", "CleanupDone",
+			  note);
+	}
+	on_cluster_written(o, e, d);
 }
 
 /* Abandons one cleanup that is older than DEBT_LIMIT_MS, or than LAST_TRY_MS while the
@@ -243,7 +261,7 @@ static bool write_off(struct debtor *d, const struct virtual_cluster *vc)
 			 LOG_S("node", str_or(b->node_name, "")));
 		ctx_event(d->owner->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning",
 			  "DebtWrittenOff", note);
-		strike(d, vc, str_or(b->node_name, ""));
+		strike(d, vc, str_or(b->node_name, ""), on_cluster_written);
 		return true;
 	}
 	return false;
@@ -350,7 +368,7 @@ static void pay(struct debtor *d, const struct virtual_cluster *vc, struct tenan
 	}
 	log_info("cleanup in a tenant's cluster done", LOG_S("tenant", d->tenant),
 		 LOG_S("node", d->debt));
-	strike(d, vc, d->debt);
+	strike(d, vc, d->debt, on_paid_off);
 }
 
 /* --- reconciliation --------------------------------------------------------------------------- */

@@ -328,6 +328,25 @@ static void a_machine_that_leaves_says_until_when_its_tenant_is_waited_for(void 
 	assert_string_equal(json_str_at(held_up, "waitingFor"), json_str_at(answer, "waitingFor"));
 }
 
+static void nodes_that_are_not_deleted_yet_are_named(void **state)
+{
+	struct virtual_cluster_debt debts[] = {{.node_name = "h-1", .since = NOW},
+					       {.node_name = "h-2", .since = NOW},
+					       {.node_name = "h-3", .since = NOW},
+					       {.node_name = "h-4", .since = NOW}};
+	const struct virtual_cluster vc = {.meta.name = "team-a", .status.debts = {debts, 4}};
+	OWN_JSON answer = explain_virtual_cluster(&vc);
+	const char *owed = json_str_at(answer, "owed");
+
+	(void)state;
+	assert_non_null(owed);
+	assert_true(str_starts(owed, "4 Nodes "));
+	assert_non_null(strstr(owed, "h-1 (since "));
+	assert_non_null(strstr(owed, "h-3 (since "));
+	assert_null(strstr(owed, "h-4"));
+	assert_true(str_ends(owed, " and others"));
+}
+
 /* The time limit of the state is later than the time at which drover stops waiting for the tenant,
  * and the deadline of the Drain is over: only the time that counts is shown. */
 static void a_machine_that_leaves_shows_one_time(void **state)
@@ -1049,6 +1068,7 @@ int main(void)
 		cmocka_unit_test(each_state_says_what_it_means),
 		cmocka_unit_test(each_reason_says_what_helps),
 		cmocka_unit_test(a_machine_that_leaves_says_until_when_its_tenant_is_waited_for),
+		cmocka_unit_test(nodes_that_are_not_deleted_yet_are_named),
 		cmocka_unit_test(a_machine_that_leaves_shows_one_time),
 		cmocka_unit_test(a_drain_that_was_cancelled_is_said_to_be),
 		cmocka_unit_test(a_budget_of_none_says_until_when_it_keeps_empty_nodes),
