@@ -49,14 +49,15 @@ static json_t *again(const struct life *l)
 static bool ensure_agent_works(struct life *l, enum life_decision *d)
 {
 	const struct machine_operation *op = l->m->status.operation;
-	bool there = life_ensure_agent(l, d);
+	bool there = life_ensure_agent(l, d), rebooted = agent_session_rebooted(l->agent);
+	const enum reason reason = rebooted ? REASON_AgentRebooted : REASON_AgentSilent;
 	const char *why;
 
 	if (*d == LIFE_CHANGE)
 		return false;
 	/* check for a reboot even if the agent is not there: a session that was restored from the
 	 * journal detects a reboot, too */
-	if (agent_session_rebooted(l->agent))
+	if (rebooted)
 		why = "the machine rebooted while the agent was running";
 	/* the agent has not called yet, or the session is still being restored from the journal */
 	else if (!there)
@@ -66,10 +67,10 @@ static bool ensure_agent_works(struct life *l, enum life_decision *d)
 	else
 		return true;
 	if (op->boot_number >= AGENT_BOOTS_MAX)
-		*d = life_quarantine(l, EXIT_AUTO, REASON_AgentSilent,
-				     "%s; drover gave up after %d boots", why, AGENT_BOOTS_MAX);
+		*d = life_quarantine(l, EXIT_AUTO, reason, "%s; drover gave up after %d boots", why,
+				     AGENT_BOOTS_MAX);
 	else
-		*d = life_goto(l, MACHINE_DIRTY, again(l), REASON_AgentSilent, "%s", why);
+		*d = life_goto(l, MACHINE_DIRTY, again(l), reason, "%s", why);
 	return false;
 }
 

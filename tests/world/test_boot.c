@@ -362,6 +362,26 @@ static void set_override(struct server *b, const char *target, const char *enabl
 	b->bmc.boot_enabled = mem_strdup(enabled);
 }
 
+/* The BMC boots the agent's medium at each start, so the new agent shows that the machine rebooted
+ * while it was wiped. */
+static void an_agent_that_comes_back_shows_the_reboot(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 55, 1);
+	b->reboots_at = "verify";
+	world_replica(&w);
+	world_wait_state(b, "wiping", 900);
+	set_override(b, "Cd", "Continuous");
+	world_wait_reason(b, "AgentRebooted", 1800);
+	assert_false(world_has_failure(b, "AgentSilent"));
+	world_wait_state(b, "free", 3600);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 /* A boot override set by another tool, such as Ironic or MAAS, before drover starts. */
 static void what_another_left_to_boot_is_replaced(void **state)
 {
@@ -447,6 +467,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_boots_its_old_disk_is_never_offered),
 		cmocka_unit_test(an_ejected_medium_stops_drover_from_switching),
 		cmocka_unit_test(an_agent_that_reboots_begins_again),
+		cmocka_unit_test(an_agent_that_comes_back_shows_the_reboot),
 		cmocka_unit_test(an_agent_that_reboots_while_it_writes_fails_the_claim),
 		cmocka_unit_test(a_silent_agent_is_given_three_boots),
 		cmocka_unit_test(an_agent_of_another_version_gets_no_order),
