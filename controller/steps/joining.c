@@ -4,6 +4,8 @@
  * resources that its instance type has.
  * Tests: tests/world/test_join.c, tests/world/test_join_script.c, tests/world/test_thread.c
  */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -176,20 +178,46 @@ static bool startup_taints_gone(const struct node_claim *n, const struct tenant_
 	return true;
 }
 
-/* True if the Node is Ready and the node controller has removed its own taints
- * (node.kubernetes.io/...), which takes a moment longer. Until then no pod fits on the Node. If the
- * machine counted as serving then, it would look full. */
-static bool schedulable(const struct tenant_node *node)
+/* Returns why no pod fits on the Node yet, as words that continue "Node NAME ", in the arena; NULL:
+ * the Node is schedulable. The node controller removes its own taints (node.kubernetes.io/...) a
+ * moment after the Node is Ready. If the machine counted as serving before, it would look full. */
+static const char *not_schedulable(const struct tenant_node *node, struct arena *a)
 {
+	if (!node->world.ready)
+		return "has joined, but is not Ready yet";
+	if (node->world.unschedulable)
+		return "is Ready, but cordoned";
 	for (size_t i = 0; i < node->world.taints.n; i++)
 		if (str_starts(node->world.taints.v[i].key, "node.kubernetes.io/"))
-			return false;
-	return node->world.ready && !node->world.unschedulable;
+			return arena_printf(a, "is Ready, but still has taint %s",
+					    node->world.taints.v[i].key);
+	return NULL;
 }
 
-/* Time in which a device plugin normally registers its devices. After that time drover searches the
- * tenant's cluster for devices. */
+/* Time in which a Node normally becomes Ready, and a device plugin registers its devices. Until
+ * then the wait is not reported. After that time drover also searches the tenant's cluster for
+ * devices. */
 #define PLUGIN_MS 60000
+
+/* Reports what the Node lacks, once this takes longer than it normally does. Returns LIFE_STAY. */
+__attribute__((format(printf, 3, 4))) static enum life_decision gate_waits(struct life *l,
+									   enum reason reason,
+									   const char *fmt, ...)
+{
+	const int64_t left = l->m->status.state_since + PLUGIN_MS - loop_wall(l->c->loop);
+	char text[400];
+	va_list ap;
+
+	if (left > 0) {
+		if (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + left)
+			loop_timer_start(&l->timer, left);
+		return LIFE_STAY;
+	}
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return life_wait(l, WAITING_DEVICE, reason, "%s", text);
+}
 
 /* Returns the name of the first extended resource (with a slash) of the instance type that the Node
  * does not offer in full; NULL: it offers all. */
@@ -242,26 +270,26 @@ enum life_decision step_gating(struct life *l)
 	const struct node_claim *n = coming_claim(l, &d);
 	const struct tenant_node *node = n ? tenant_node_of(l->parts->tenants, n) : NULL;
 	struct tenant *t;
-	const char *missing;
+	const char *missing, *lacks;
+	OWN(arena) a = arena_new();
 	json_t *patch;
 
 	if (!n || !node)
 		return d;
-	if (!schedulable(node) || !startup_taints_gone(n, node))
-		return life_wait(l, WAITING_DEVICE,
-				 schedulable(node) ? REASON_StartupTaintsExist
-						   : REASON_NodeNotReady,
-				 schedulable(node) ? "Node %s still has a startup taint"
-						   : "Node %s is not Ready, or not schedulable yet",
-				 n->meta.name);
+	lacks = not_schedulable(node, a);
+	if (lacks)
+		return gate_waits(l, REASON_NodeNotReady, "Node %s %s", n->meta.name, lacks);
+	if (!startup_taints_gone(n, node))
+		return gate_waits(l, REASON_StartupTaintsExist, "Node %s still has a startup taint",
+				  n->meta.name);
 	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	missing = resource_missing(l, t, node);
 	if (missing && loop_wall(l->c->loop) - l->m->status.state_since > PLUGIN_MS)
 		tenant_look_for_devices(t);
 	if (missing)
-		return life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
-				 "Node %s does not yet offer all of resource %s", n->meta.name,
-				 missing);
+		return gate_waits(l, REASON_ResourceNotRegistered,
+				  "Node %s does not yet offer all of resource %s", n->meta.name,
+				  missing);
 	if (node->unregistered) {
 		/* the patch was accepted: wait until the cache shows the Node without the taint */
 		if (life_asked(l, "taint") == ASK_OK)

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
 #define EVENTS 32
@@ -89,6 +90,9 @@ static void a_machine_in_time_is_one_event(void **state)
 	world_wait_running(&w, &w.tenants[1], "train", 900);
 	const struct events l = told_of(&w.tenants[1], "train", a);
 
+	/* nor does the machine get an event about its Node, which takes a few seconds as always */
+	assert_int_equal(leaving_events(&w, "NodeNotReady"), 0);
+	assert_int_equal(leaving_events(&w, "ResourceNotRegistered"), 0);
 	assert_int_equal(l.n, 1);
 	assert_string_equal(l.v[0].type, "Normal");
 	assert_true(str_starts(l.v[0].text, "Nominated: machine gpu-"));

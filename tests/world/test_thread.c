@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "base/str.h"
+#include "tests/world/leaving.h"
 #include "tests/world/world.h"
 
 static void a_pod_of_each_tenant_runs_on_a_machine_of_its_own(void **state)
@@ -94,6 +95,9 @@ static void a_node_that_takes_no_pods_yet_is_still_on_its_way(void **state)
 	world_run(&w, 300 * 1000);
 	b = str_eq(w.servers[0].state, "free") ? &w.servers[1] : &w.servers[0];
 	assert_string_equal(b->state, "gating");
+	assert_true(
+		leaving_was_told(&w.host, "NodeNotReady",
+				 " is Ready, but still has taint node.kubernetes.io/not-ready"));
 	str_format(path, sizeof(path), "/api/v1/nodes/%s", b->node_name);
 	world_do(&w, &w.tenants[0], "PATCH", path,
 		 json_pack("{s:{s:[{s:s,s:s},{s:s,s:s}]}}", "spec", "taints", "key",
