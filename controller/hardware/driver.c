@@ -199,6 +199,18 @@ const char *driver_login(const struct driver *s, const struct machine *m)
 	return ref ? ref->name : NULL;
 }
 
+const char *driver_login_user(const struct driver *s, const struct machine *m, struct arena *a)
+{
+	const char *name = driver_login(s, m);
+	const struct secret *user =
+		name ? secrets_value(s->c->secrets, NULL, name, "username") : NULL;
+	char *text = user ? arena_printf(a, "%.64s", secret_expose(user)) : NULL;
+
+	if (text)
+		str_printable(text);
+	return text;
+}
+
 static const struct secret *ca_of(const struct driver *s, const struct machine *m)
 {
 	const struct object_secret_ref *ref = m->spec.bmc->tls.ca_secret_ref;

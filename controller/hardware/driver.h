@@ -61,6 +61,9 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 /* Returns the name of the Secret with the BMC's login: the Machine's own, else its Provider's.
  * NULL: neither names a Secret. */
 const char *driver_login(const struct driver *s, const struct machine *m);
+/* Returns the user name in that Secret, in the arena and without control characters; NULL: the
+ * Secret is not loaded, or has none. */
+const char *driver_login_user(const struct driver *s, const struct machine *m, struct arena *a);
 /* Writes to out the digest of the CA certificate against which drover checks the BMC's certificate.
  * False: the Machine names no CA, or the Secret with the CA is not loaded. */
 bool driver_ca_digest(const struct driver *s, const struct machine *m,

@@ -6,6 +6,7 @@
  */
 #include "controller/life/bmc_open.h"
 
+#include "base/arena.h"
 #include "base/str.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/life/consent.h"
@@ -20,6 +21,20 @@ static enum reason attach_reason(const struct err *e)
 	if (e->code == PROVIDER_ADDRESS)
 		return REASON_BmcAddressInvalid;
 	return e->kind == ERR_NOT_FOUND ? REASON_SecretNotFound : REASON_BmcAuthFailed;
+}
+
+/* Writes to text that the BMC refused the login, with the user name but never the password. */
+static void refused_text(const struct life *l, const char *refused, char text[static TEXT])
+{
+	OWN(arena) a = arena_new();
+	const char *user = driver_login_user(l->driver, l->m, a);
+
+	str_format(text, TEXT,
+		   "%.100s refused the login of user %s with Secret %.63s (version %.20s); correct "
+		   "the Secret, or run `drover retry %.63s`",
+		   l->m->spec.bmc ? str_or(l->m->spec.bmc->address, "the BMC") : "the BMC",
+		   str_or(user, "(unknown)"),
+		   str_or(driver_login(l->driver, l->m), "of the Provider"), refused, l->name);
 }
 
 bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
@@ -44,12 +59,7 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 	}
 	if (!str_empty(refused) && str_eq(refused, version)) {
 		*why = REASON_BmcAuthFailed;
-		str_format(text, TEXT,
-			   "%.120s refused the login with Secret %.80s (version %s); correct the "
-			   "Secret, or run `drover retry %s`",
-			   l->m->spec.bmc ? str_or(l->m->spec.bmc->address, "the BMC") : "the BMC",
-			   str_or(driver_login(l->driver, l->m), "of the Provider"), refused,
-			   l->name);
+		refused_text(l, refused, text);
 		return false;
 	}
 	/* For a retired machine only the logout is left. That does not justify a login with a

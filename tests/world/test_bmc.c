@@ -39,7 +39,8 @@ static void a_wrong_password_is_tried_once_until_the_secret_changes(void **state
 	assert_int_equal(b->bmc.logins, 1);
 	assert_string_equal(world_at(b, "status.operation.waitingFor"), "Approval");
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       " refused the login with Secret bmc (version "));
+			       " refused the login of user drover with Secret bmc (version "));
+	assert_null(strstr(w.log, WORLD_PASSWORD));
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       world_at(b, "spec.bmc.address")));
 	assert_untouched(b);
