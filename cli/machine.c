@@ -80,19 +80,46 @@ int cli_do_release(struct cli_client *c, const char *name)
 				: "released"));
 }
 
-/* Returns what a retry does for machine m, for the operator. */
+/* True for a reason that only an operator ends, so that a retry changes nothing. */
+static bool is_operators(const char *reason)
+{
+	static const char *const reasons[] = {
+		"NotApproved",		"Observed",	     "Paused",	      "BmcNotTrusted",
+		"PowerStateUnexpected", "DuplicateIdentity", "ClaimNotFound", "ClaimReplaced",
+		"InstallHeld"};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (str_eq(reasons[i], reason))
+			return true;
+	return false;
+}
+
+/* Returns what a retry does for machine m, for the user. */
 static const char *retry_does(const json_t *m, struct arena *a)
 {
 	const json_t *op = json_at(m, "status", "operation");
-	const char *step = json_str_at(op, "step");
+	const char *step = json_str_at(op, "step"), *waits = json_str_at(op, "waitingFor"),
+		   *reason = str_or(json_str_at(op, "lastError", "reason"), "");
 
 	if (str_eq(state_of(m), "quarantined"))
 		return "it leaves the quarantine now: it is switched off, isolated and wiped again";
 	if (json_at(m, "status", "bmc", "refusedSecretVersion"))
 		return "drover tries the refused login at its BMC once more now";
-	if (str_eq(json_str_at(op, "lastError", "reason"), "AgentVersionMismatch"))
+	if (str_eq(reason, "AgentVersionMismatch"))
 		return "drover boots it again now, from the boot image that drover has by now";
-	if (str_empty(step) || str_empty(json_str_at(op, "waitingFor")))
+	if (str_eq(waits, "Approval") && is_operators(reason))
+		return arena_printf(a,
+				    "it waits for a person because of %s, which a retry does not "
+				    "change; `drover why %s` shows what helps",
+				    reason, name_of(m));
+	if (str_eq(waits, "Budget") || str_eq(waits, "Rate"))
+		return arena_printf(a,
+				    "it waits for %s, which a retry does not skip; `drover why %s` "
+				    "shows more",
+				    *waits == 'B' ? "a disruption budget of its tenant"
+						  : "its turn among other machines",
+				    name_of(m));
+	if (str_empty(step) || str_empty(waits))
 		return "nothing waits for a retry; drover reads its BMC now";
 	return arena_printf(a,
 			    "drover reads its BMC and tries step %s again now, after attempt %lld",

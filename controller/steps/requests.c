@@ -33,6 +33,28 @@ static void forget_backoffs(struct life *l)
 			     l->observation.error.code == PROVIDER_PASSWORD_CHANGE;
 }
 
+/* Sends the event that shows the operator that drover carries out the retry, and what it does.
+ * ended: the retry ends a quarantine. */
+static void tell_retried(const struct life *l, bool ended)
+{
+	const struct machine_operation *op = l->m->status.operation;
+	char text[200];
+
+	if (ended)
+		str_copy(text, sizeof(text), "an operator ended the quarantine with a retry");
+	else if (!str_empty(l->m->status.bmc.refused_secret_version))
+		str_copy(text, sizeof(text),
+			 "an operator requested a retry: the refused login is tried once more");
+	else if (op && op->next_attempt > loop_wall(l->c->loop))
+		str_format(text, sizeof(text),
+			   "an operator ended the pause after step %.60s (attempt %lld)",
+			   str_or(op->step, "-"), (long long)op->attempt);
+	else
+		str_copy(text, sizeof(text),
+			 "an operator requested a retry; no pause had to be ended");
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Retried", text);
+}
+
 bool request_ensure_retried(struct life *l, enum life_decision *d)
 {
 	const struct machine_status *st = &l->m->status;
@@ -44,6 +66,7 @@ bool request_ensure_retried(struct life *l, enum life_decision *d)
 	if (!v || (again && !life_ensure_unpaused(l)))
 		return true;
 	log_info("an operator requested a retry", LOG_S("machine", l->name), LOG_S("request", v));
+	tell_retried(l, again);
 	forget_backoffs(l);
 	l->boot.over_tls = false;
 	s = json_pack("{s:{s:s}, s:{s:n, s:n, s:n}, s:{s:n}}", "requests", "retry", v, "bmc",

@@ -289,6 +289,7 @@ static void a_person_ends_the_wait_of_a_quarantine(void **state)
 	verbs_annotate(b, REQUEST_RETRY, "one");
 	world_wait_state(b, "stopping", 5);
 	assert_string_equal(world_at(b, "status.requests.retry"), "one");
+	leaving_wait_event(&w, &w.host, "Retried", "ended the quarantine with a retry");
 	world_wait_state(b, "free", 900);
 	/* The machine is quarantined again. The old annotation, whose value was acted on, is no new
 	 * request. */
@@ -318,6 +319,7 @@ static void a_refused_login_is_tried_once_more_at_a_request(void **state)
 	verbs_annotate(b, REQUEST_RETRY, "one");
 	world_run(&w, 600 * 1000);
 	assert_int_equal(b->bmc.logins, 2);
+	assert_true(leaving_was_told(&w.host, "Retried", "the refused login is tried once more"));
 	b->bmc.password = right;
 	verbs_annotate(b, REQUEST_RETRY, "two");
 	world_wait_state(b, "free", 900);

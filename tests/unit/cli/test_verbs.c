@@ -143,7 +143,18 @@ static void retry_says_what_it_does(void **state)
 		{"{'bmc': null, 'operation': {'step': 'power-on', 'attempt': 1, 'waitingFor': "
 		 "'Device', 'lastError': {'reason': 'AgentVersionMismatch', 'message': 'x'}}}",
 		 "machine m-1 (free): drover boots it again now, from the boot image"},
-		{"{'bmc': null, 'operation': null}",
+		{"{'bmc': null, 'operation': {'step': 'x', 'waitingFor': 'Approval', 'lastError': "
+		 "{'reason': 'NotApproved', 'message': 'm', 'time': '2025-11-24T16:10:00Z'}}}",
+		 "machine m-1 (free): it waits for a person because of NotApproved, which a "
+		 "retry does not change; `drover why m-1`"},
+		{"{'operation': {'waitingFor': 'Approval', 'lastError': {'reason': "
+		 "'BmcPasswordChange'}}}",
+		 "machine m-1 (free): drover reads its BMC and tries step x again now"},
+		{"{'operation': {'waitingFor': 'Rate', 'lastError': {'reason': 'PowerOnPaced'}}}",
+		 "machine m-1 (free): it waits for its turn among other machines, which a retry"},
+		{"{'operation': {'waitingFor': 'Budget'}}",
+		 "machine m-1 (free): it waits for a disruption budget of its tenant, which a"},
+		{"{'operation': null}",
 		 "machine m-1 (free): nothing waits for a retry; drover reads its BMC now"},
 	};
 	struct bench *d = *state;
