@@ -422,7 +422,7 @@ static void make_parts(struct controller *c)
 	c->record_export = record_export_new(x);
 	c->ledgers = ledgers_new(x);
 	c->validation = validation_new(x);
-	c->view = view_new(x, provisioner_waiting(c->provisioner),
+	c->view = view_new(x, c->tenants, provisioner_waiting(c->provisioner),
 			   provisioner_last_plan(c->provisioner));
 	c->tenant_list = tenant_list_new(x, c->tenants, provisioner_waiting(c->provisioner));
 	c->gauges = gauges_new(x, c->tenants);

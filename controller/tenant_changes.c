@@ -12,6 +12,7 @@
 #include "controller/steps/lives.h"
 #include "controller/tenant/pending_cleanup.h"
 #include "controller/view/tenant_list.h"
+#include "controller/view/view.h"
 
 static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
 			  const struct world_pod *p, void *arg)
@@ -62,6 +63,8 @@ static void on_tenant_closing(const struct tenant *t, void *arg)
 	pending_cleanup_hang_up(c->pending_cleanup, t->name);
 	if (c->tenant_list)
 		tenant_list_hang_up(c->tenant_list, t->name);
+	if (c->view)
+		view_hang_up(c->view, t->name);
 }
 
 struct tenant_hooks tenant_changes_hooks(struct controller *c)

@@ -2,7 +2,12 @@
  * access: a visit is a request whose caller is being reviewed. It ends with a reply, with a grant,
  * or when its client disconnects. The visit of a stream (view_access_again()) ends with done() or
  * view_access_cancel().
+ *
+ * The steps of a visit: the host cluster reviews the token for VIEW_AUDIENCE, then for its own
+ * audience; if it accepts neither, the tenant's API server reviews the token, if the path belongs
+ * to a tenant. Whoever accepted the token then reviews the access.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +22,7 @@
 
 #define KEY_SIZE (2 * CRYPTO_SHA256 + 1)
 #define REVIEWS_BURST 40
+#define NOT_ACCEPTED "neither the host cluster nor the tenant's accepts the bearer token"
 
 static const struct kube_resource token_reviews = {"authentication.k8s.io", "v1", "tokenreviews",
 						   "TokenReview", false},
@@ -24,14 +30,20 @@ static const struct kube_resource token_reviews = {"authentication.k8s.io", "v1"
 						    "subjectaccessreviews", "SubjectAccessReview",
 						    false};
 
+enum step { HOST_VIEW, HOST_API, TENANT };
+
 struct view_access {
 	struct context *c;
+	const struct tenants *tenants;
 	/* Visits in progress */
 	struct list visits;
 	/* Cached answers, the oldest first. Key: digest of token and path, as text of KEY_SIZE
 	 * bytes; value: struct answer */
 	struct map *answers;
 	struct bucket reviews;
+	/* Number of calls of view_access_hang_up(). It is part of the keys of tenants' paths, so
+	 * that no earlier answer is found. */
+	uint64_t hang_ups;
 };
 
 struct answer {
@@ -54,17 +66,21 @@ struct view_visit {
 	void *arg;
 	struct kube_call *call;
 	struct secret *token;
-	/* True: the review in progress is for VIEW_AUDIENCE. False: for the API server's
-	 * audience. */
-	bool own_audience;
+	/* Tenant whose users may read the path; NULL: none */
+	char *tenant;
+	enum step step;
+	/* Ends the reviews of step TENANT */
+	struct loop_timer limit;
 	char key[KEY_SIZE];
 };
 
 static void visit_free(struct view_visit *v)
 {
 	list_remove(&v->link);
+	loop_timer_stop(&v->limit);
 	kube_call_cancel(v->call);
 	secret_free(v->token);
+	free(v->tenant);
 	free(v);
 }
 
@@ -131,31 +147,63 @@ static void end(struct view_visit *v, int status, const char *text)
 	use(q, &copy, then, arg);
 }
 
-/* Ends the visit because the host cluster did not answer; nothing is remembered. */
-static void end_unknown(struct view_visit *v, const struct err *e)
+/* Ends the visit without a decision; nothing is remembered. status: HTTP status of the reply, 429
+ * or 503. */
+static void end_undecided(struct view_visit *v, int status, const char *text)
 {
 	struct httpd_req *q = v->q;
 	void (*done)(enum view_grant, void *) = v->done;
 	void *arg = v->arg;
-	char *text;
 
 	visit_free(v);
 	if (done) {
 		done(VIEW_UNKNOWN, arg);
 		return;
 	}
-	text = mem_printf("the host cluster does not review the caller: %s", e->text);
 	httpd_on_gone(q, NULL, NULL);
-	reply(q, 503, text);
+	reply(q, status, text);
+}
+
+/* Ends the visit because the API server did not review the caller for this reason. */
+static void end_unknown(struct view_visit *v, const char *why)
+{
+	char *text = mem_printf("the %s cluster does not review the caller: %s",
+				v->step == TENANT ? "tenant's" : "host", why);
+
+	str_printable(text);
+	end_undecided(v, 503, text);
 	free(text);
+}
+
+/* Returns the visit's tenant if its API server can be asked. NULL: not; then writes the reason to
+ * why. */
+static const struct tenant *usable_tenant(const struct view_visit *v, char *why, size_t size)
+{
+	const struct tenant *t = tenant_get(v->a->tenants, v->tenant);
+
+	if (t && t->client && tenant_usable(t))
+		return t;
+	str_format(why, size, "%s", t ? str_or(t->reason, "it is not connected") : "it is gone");
+	return NULL;
 }
 
 static void send(struct view_visit *v, const struct kube_resource *r, json_t *spec, kube_done *done)
 {
 	OWN_JSON o = json_pack("{s:o, s:s, s:s+}", "spec", spec, "kind", r->kind, "apiVersion",
 			       r->group, "/v1");
+	struct kube_client *to = v->a->c->host;
+	char why[200];
 
-	v->call = kube_create(v->a->c->host, r, NULL, o, done, v);
+	if (v->step == TENANT) {
+		const struct tenant *t = usable_tenant(v, why, sizeof(why));
+
+		if (!t) {
+			end_unknown(v, why);
+			return;
+		}
+		to = t->client;
+	}
+	v->call = kube_create(to, r, NULL, o, done, v);
 }
 
 /* --- may the user read the path? -------------------------------------------------------------- */
@@ -167,7 +215,7 @@ static void on_access(json_t *object, const struct err *e, void *arg)
 
 	v->call = NULL;
 	if (e) {
-		end_unknown(v, e);
+		end_unknown(v, e->text);
 		return;
 	}
 	if (json_true_at(object, "status", "allowed") &&
@@ -177,7 +225,7 @@ static void on_access(json_t *object, const struct err *e, void *arg)
 	}
 	str_format(text, sizeof(text), "user %.60s may not get nonResourceURL %.60s",
 		   str_or(json_str_at(object, "spec", "user"), "?"), httpd_path(v->q));
-	str_clean(text);
+	str_printable(text);
 	end(v, 403, text);
 }
 
@@ -199,6 +247,7 @@ static void review_access(struct view_visit *v, const json_t *user)
 /* --- who is the user? ------------------------------------------------------------------------- */
 
 static void review_token(struct view_visit *v);
+static void ask_tenant(struct view_visit *v);
 
 /* True if the review authenticated the token for the audience that it asked for. An API server
  * whose authenticator ignores audiences returns none: the token then counts for the API server
@@ -211,7 +260,7 @@ static bool is_authenticated(const struct view_visit *v, const json_t *status)
 	if (!json_true_at(status, "authenticated") ||
 	    str_empty(json_str_at(status, "user", "username")))
 		return false;
-	if (!v->own_audience)
+	if (v->step == HOST_API)
 		return true;
 	json_array_foreach (json_object_get(status, "audiences"), i, x)
 		if (str_eq(json_string_value(x), VIEW_AUDIENCE))
@@ -226,14 +275,17 @@ static void on_token(json_t *object, const struct err *e, void *arg)
 
 	v->call = NULL;
 	if (e) {
-		end_unknown(v, e);
+		end_unknown(v, e->text);
 	} else if (is_authenticated(v, status)) {
 		review_access(v, json_object_get(status, "user"));
-	} else if (v->own_audience) {
-		v->own_audience = false;
+	} else if (v->step == HOST_VIEW) {
+		v->step = HOST_API;
 		review_token(v);
+	} else if (v->step == HOST_API && v->tenant) {
+		ask_tenant(v);
 	} else {
-		end(v, 401, "the host cluster does not accept the bearer token");
+		end(v, 401,
+		    v->tenant ? NOT_ACCEPTED : "the host cluster does not accept the bearer token");
 	}
 }
 
@@ -245,9 +297,94 @@ static void review_token(struct view_visit *v)
 		end(v, 401, "the bearer token is not text");
 		return;
 	}
-	if (v->own_audience)
+	if (v->step != HOST_API)
 		json_object_set_new(spec, "audiences", json_pack("[s]", VIEW_AUDIENCE));
 	send(v, &token_reviews, spec, on_token);
+}
+
+/* --- users of a tenant's cluster -------------------------------------------------------------- */
+
+/* Returns member "aud" of the token's payload as a new reference; NULL: the token is no JWT or has
+ * no such member. The token is not verified.
+ * https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3 */
+static json_t *audiences_of(const struct secret *token)
+{
+	const char *payload = strchr(secret_expose(token), '.'),
+		   *end = payload ? strchr(payload + 1, '.') : NULL;
+	const size_t n = end ? (size_t)(end - payload - 1) : 0;
+	OWN_JSON claims = NULL;
+	char *text, *json;
+	struct err e;
+	size_t len;
+
+	if (!n)
+		return NULL;
+	/* Turn base64url without padding into base64. */
+	text = mem_printf("%.*s%s", (int)n, payload + 1, n % 4 == 2 ? "==" : n % 4 == 3 ? "=" : "");
+	for (char *c = text; *c; c++)
+		*c = (char)(*c == '-' ? '+' : *c == '_' ? '/' : *c);
+	json = crypto_base64_decode(text, strlen(text), &len, &e);
+	secret_wipe(text, strlen(text));
+	free(text);
+	if (!json)
+		return NULL;
+	claims = json_parse(json, len, &e);
+	secret_wipe(json, len);
+	free(json);
+	return json_incref(json_object_get(claims, "aud"));
+}
+
+static bool is_for_view(const struct secret *token)
+{
+	OWN_JSON audiences = audiences_of(token);
+	size_t i;
+	json_t *x;
+
+	if (str_eq(json_string_value(audiences), VIEW_AUDIENCE))
+		return true;
+	json_array_foreach (audiences, i, x)
+		if (str_eq(json_string_value(x), VIEW_AUDIENCE))
+			return true;
+	return false;
+}
+
+static void on_limit(void *arg)
+{
+	end_unknown(arg, "it did not answer in time");
+}
+
+/* Lets the tenant's API server review the caller, whom the host cluster does not know. */
+static void ask_tenant(struct view_visit *v)
+{
+	unsigned others = 0;
+
+	if (!is_for_view(v->token)) {
+		end(v, 401,
+		    "the bearer token is not for the view: kubectl create token ACCOUNT "
+		    "--audience " VIEW_AUDIENCE);
+		return;
+	}
+	if (!tenant_get(v->a->tenants, v->tenant)) {
+		end(v, 401, NOT_ACCEPTED);
+		return;
+	}
+	list_for_each (x, &v->a->visits, struct view_visit, link)
+		others += x->step == TENANT && str_eq(x->tenant, v->tenant);
+	if (others >= VIEW_TENANT_REVIEWS) {
+		end_undecided(v, 429, "too many new callers of this tenant: try again in a second");
+		return;
+	}
+	v->step = TENANT;
+	loop_timer_start(&v->limit, VIEW_TENANT_MS);
+	review_token(v);
+}
+
+void view_access_hang_up(struct view_access *a, const char *tenant)
+{
+	a->hang_ups++;
+	list_for_each (v, &a->visits, struct view_visit, link)
+		if (v->step == TENANT && str_eq(v->tenant, tenant))
+			end_unknown(v, "its VirtualCluster or kubeconfig changed");
 }
 
 /* --- a request -------------------------------------------------------------------------------- */
@@ -264,10 +401,12 @@ static struct secret *token_of(const struct httpd_req *q)
 	return secret_from_str(other + 7);
 }
 
-static void key_of(const struct secret *token, const char *path, char out[static KEY_SIZE])
+/* Writes the key of the answer about the request. era: 0, or hang_ups if the path is a tenant's. */
+static void key_of(const struct secret *token, const struct httpd_req *q, uint64_t era,
+		   char out[static KEY_SIZE])
 {
 	uint8_t digest[CRYPTO_SHA256];
-	char *text = mem_printf("%s\n%s", path, secret_expose(token));
+	char *text = mem_printf("%s\n%" PRIu64 "\n%s", httpd_path(q), era, secret_expose(token));
 
 	crypto_sha256(text, strlen(text), digest);
 	secret_wipe(text, strlen(text));
@@ -284,14 +423,15 @@ static struct view_visit *visit_new(struct view_access *a, struct httpd_req *q,
 	v->a = a;
 	v->q = q;
 	v->token = token;
-	v->own_audience = true;
+	loop_timer_init(&v->limit, a->c->group, on_limit, v);
 	memcpy(v->key, key, sizeof(v->key));
 	list_push_back(&a->visits, &v->link);
 	return v;
 }
 
-void view_access_check(struct view_access *a, struct httpd_req *q,
-		       void (*then)(struct httpd_req *q, void *arg), void *arg)
+/* tenant NULL: the path belongs to no tenant. */
+static void check(struct view_access *a, struct httpd_req *q, const char *tenant,
+		  void (*then)(struct httpd_req *q, void *arg), void *arg)
 {
 	const int64_t now = loop_now(a->c->loop);
 	const struct answer *known;
@@ -305,7 +445,7 @@ void view_access_check(struct view_access *a, struct httpd_req *q,
 		      "--audience " VIEW_AUDIENCE);
 		return;
 	}
-	key_of(token, httpd_path(q), key);
+	key_of(token, q, tenant ? a->hang_ups : 0, key);
 	known = map_get(a->answers, key);
 	if ((known && known->until > now) || bucket_take(&a->reviews, now)) {
 		secret_free(token);
@@ -316,10 +456,23 @@ void view_access_check(struct view_access *a, struct httpd_req *q,
 		return;
 	}
 	v = visit_new(a, q, token, key);
+	v->tenant = tenant ? mem_strdup(tenant) : NULL;
 	v->then = then;
 	v->arg = arg;
 	httpd_on_gone(q, on_gone, v);
 	review_token(v);
+}
+
+void view_access_check(struct view_access *a, struct httpd_req *q,
+		       void (*then)(struct httpd_req *q, void *arg), void *arg)
+{
+	check(a, q, NULL, then, arg);
+}
+
+void view_access_check_tenant(struct view_access *a, struct httpd_req *q, const char *tenant,
+			      void (*then)(struct httpd_req *q, void *arg), void *arg)
+{
+	check(a, q, tenant, then, arg);
 }
 
 struct view_visit *view_access_again(struct view_access *a, struct httpd_req *q,
@@ -330,7 +483,7 @@ struct view_visit *view_access_again(struct view_access *a, struct httpd_req *q,
 	struct view_visit *v;
 	char key[KEY_SIZE];
 
-	key_of(token, httpd_path(q), key);
+	key_of(token, q, 0, key);
 	known = map_get(a->answers, key);
 	if (known && known->until > loop_now(a->c->loop)) {
 		secret_free(token);
@@ -344,11 +497,12 @@ struct view_visit *view_access_again(struct view_access *a, struct httpd_req *q,
 	return v;
 }
 
-struct view_access *view_access_new(struct context *c)
+struct view_access *view_access_new(struct context *c, const struct tenants *tenants)
 {
 	struct view_access *a = mem_new(struct view_access);
 
 	a->c = c;
+	a->tenants = tenants;
 	list_init(&a->visits);
 	a->answers = map_new(free);
 	bucket_init(&a->reviews, VIEW_REVIEWS, REVIEWS_BURST, loop_now(c->loop));

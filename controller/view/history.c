@@ -19,7 +19,8 @@
 #define REPLY_MAX (16 * (NUMBERS_MAX + 8 * GPU_HISTORY_STEPS) + 300 * GPU_HISTORY_TENANTS + 4096)
 #define HOUR_STEPS 12
 
-static const char *const parameters[] = {"from", "step", "tenant", NULL};
+static const char *const parameters[] = {"from", "step", "tenant", NULL},
+			 *const tenant_parameters[] = {"from", "step", NULL};
 
 struct request {
 	struct gpu_history *h;
@@ -32,7 +33,7 @@ struct request {
 	size_t n;
 };
 
-/* Reads the query parameters from, step and tenant into *r. False: page_refuse() replied with
+/* Reads the query parameters from and step into *r. False: page_refuse() replied with
  * 400. */
 static bool read_query(struct request *r, struct httpd_req *q)
 {
@@ -40,7 +41,6 @@ static bool read_query(struct request *r, struct httpd_req *q)
 	const int64_t newest = gpu_history_newest(r->h);
 	int64_t first = newest - GPU_HISTORY_STEPS + 1, asked = 0;
 
-	r->tenant = httpd_query(q, "tenant");
 	if (!str_eq(step, "5m") && !str_eq(step, "1h"))
 		return page_refuse(q, "step", "5m or 1h is required");
 	if (from && (!str_to_time(from, &asked) || asked < 0))
@@ -113,34 +113,57 @@ static const char *put_tenants(struct buf *b, const struct request *r, const str
 	return NULL;
 }
 
-void view_history_reply(struct gpu_history *h, struct httpd_req *q, const char *version)
+static void put_fleet(struct buf *b, const struct request *r)
 {
-	struct request r = {.h = h};
+	buf_puts(b, "\"states\":{");
+	for (int g = 0; g < GPU_GROUPS; g++) {
+		buf_printf(b, "%s\"%s\":", g ? "," : "", gpu_group_names[g]);
+		put_column(b, r, gpu_history_group(r->h, (enum gpu_group)g));
+	}
+	buf_puts(b, "},\"otherTenants\":");
+	put_column(b, r, gpu_history_others(r->h));
+	buf_puts(b, ",");
+}
+
+/* own: the reply is for the users of r->tenant, and so contains nothing about the fleet. */
+static void reply(struct request *r, struct httpd_req *q, const char *version, bool own)
+{
 	char time[STR_TIME_SIZE];
 	const char *more;
 	struct buf b;
 	struct page p;
 
-	if (!read_query(&r, q) || !page_begin(&p, q, version, parameters))
+	if (!read_query(r, q) || !page_begin(&p, q, version, own ? tenant_parameters : parameters))
 		return;
 	buf_init(&b, REPLY_MAX);
 	buf_puts(&b, "{");
-	if (r.n)
-		buf_printf(&b, "\"from\":\"%s\",", str_time(time, r.first * GPU_HISTORY_STEP_MS));
-	buf_printf(&b, "\"stepSeconds\":%" PRId64 ",\"points\":%zu,\"states\":{",
-		   r.steps * GPU_HISTORY_STEP_MS / 1000, r.n);
-	for (int g = 0; g < GPU_GROUPS; g++) {
-		buf_printf(&b, "%s\"%s\":", g ? "," : "", gpu_group_names[g]);
-		put_column(&b, &r, gpu_history_group(h, (enum gpu_group)g));
-	}
-	buf_puts(&b, "},\"otherTenants\":");
-	put_column(&b, &r, gpu_history_others(h));
-	buf_puts(&b, ",\"tenants\":{");
-	more = put_tenants(&b, &r, &p);
+	if (r->n)
+		buf_printf(&b, "\"from\":\"%s\",", str_time(time, r->first * GPU_HISTORY_STEP_MS));
+	buf_printf(&b, "\"stepSeconds\":%" PRId64 ",\"points\":%zu,",
+		   r->steps * GPU_HISTORY_STEP_MS / 1000, r->n);
+	if (!own)
+		put_fleet(&b, r);
+	buf_puts(&b, "\"tenants\":{");
+	more = put_tenants(&b, r, &p);
 	buf_puts(&b, "}");
 	if (more)
 		buf_printf(&b, ",\"continue\":\"%s\"", more);
 	buf_puts(&b, "}");
 	httpd_reply_json(q, 200, b.data);
 	buf_done(&b);
+}
+
+void view_history_reply(struct gpu_history *h, struct httpd_req *q, const char *version)
+{
+	struct request r = {.h = h, .tenant = httpd_query(q, "tenant")};
+
+	reply(&r, q, version, false);
+}
+
+void view_history_reply_tenant(struct gpu_history *h, struct httpd_req *q, const char *version,
+			       const char *tenant)
+{
+	struct request r = {.h = h, .tenant = tenant};
+
+	reply(&r, q, version, true);
 }

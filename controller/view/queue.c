@@ -63,10 +63,9 @@ json_t *view_queue_first(const struct waiting *w, const char *tenant, size_t mos
 	return json_pack("{s:I, s:o}", "total", (json_int_t)total, "first", first);
 }
 
-void view_queue_reply(const struct waiting *w, struct page *p)
+void view_queue_reply(const struct waiting *w, struct page *p, const char *tenant)
 {
 	OWN(arena) a = arena_new();
-	const char *tenant = httpd_query(p->q, "tenant");
 	json_t *pods = json_array(), *list = json_pack("{s:o}", "pods", pods);
 	size_t n, total = 0, last = 0;
 	const struct waiting_row *rows = waiting_rows(w, &n);

@@ -11,9 +11,9 @@
 
 /* Returns the row of a waiting pod as JSON, owned by the caller. */
 json_t *view_queue_row(const struct waiting_row *r);
-/* Replies with the page *p of the published list. Query parameter tenant restricts the list to the
- * pods of one tenant. */
-void view_queue_reply(const struct waiting *w, struct page *p);
+/* Replies with the page *p of the published list. tenant: only the pods of this tenant; NULL: all
+ * pods. */
+void view_queue_reply(const struct waiting *w, struct page *p, const char *tenant);
 extern const char *const view_queue_parameters[];
 /* Returns {"total", "first"}, owned by the caller: the number of waiting pods and the rows of the
  * first `most` ones. tenant: pods of this tenant only; NULL: all pods. */

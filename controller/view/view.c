@@ -24,6 +24,7 @@
 
 struct view {
 	struct view_source source;
+	const struct tenants *tenants;
 	const struct last_plan *plan;
 	struct view_access *access;
 	struct gpu_sampler *gpus;
@@ -69,7 +70,7 @@ static void on_queue(struct httpd_req *q, void *arg)
 	struct page p;
 
 	if (page_begin(&p, q, view_source_queue(&v->source, version), view_queue_parameters))
-		view_queue_reply(v->source.waiting, &p);
+		view_queue_reply(v->source.waiting, &p, httpd_query(q, "tenant"));
 }
 
 static void on_plan(struct httpd_req *q, void *arg)
@@ -118,6 +119,65 @@ static void on_machine(struct httpd_req *q, void *arg)
 
 	view_one_machine_reply(v->source.c, v->log, q);
 }
+
+/* --- one tenant ------------------------------------------------------------------------------- */
+
+/* Returns the tenant in the path. NULL: it does not exist; then replies with 404. */
+static const char *tenant_of(const struct view *v, struct httpd_req *q)
+{
+	const char *tenant = httpd_segment(q, 0);
+	struct err e;
+
+	if (tenant_get(v->tenants, tenant))
+		return tenant;
+	(void)!err_set(&e, ERR_NOT_FOUND, 404, "there is no tenant %.253s", tenant);
+	httpd_reply_err(q, &e);
+	return NULL;
+}
+
+static void on_tenant_queue(struct httpd_req *q, void *arg)
+{
+	static const char *const none[] = {NULL};
+	struct view *v = arg;
+	const char *tenant = tenant_of(v, q);
+	char version[VIEW_VERSION_SIZE];
+	struct page p;
+
+	if (tenant && page_begin(&p, q, view_source_queue(&v->source, version), none))
+		view_queue_reply(v->source.waiting, &p, tenant);
+}
+
+static void on_tenant_history(struct httpd_req *q, void *arg)
+{
+	struct view *v = arg;
+	struct gpu_history *h = gpu_sampler_history(v->gpus);
+	const char *tenant = tenant_of(v, q);
+	char version[VIEW_VERSION_SIZE];
+
+	if (!tenant)
+		return;
+	view_source_version(&v->source, gpu_history_version(h), version);
+	view_history_reply_tenant(h, q, version, tenant);
+}
+
+static void serve_tenant(struct view *v, struct httpd_req *q,
+			 void (*reply)(struct httpd_req *q, void *arg))
+{
+	if (is_leader(v, q))
+		view_access_check_tenant(v->access, q, httpd_segment(q, 0), reply, v);
+}
+
+static void on_tenant_queue_request(struct httpd_req *q, void *arg)
+{
+	serve_tenant(arg, q, on_tenant_queue);
+}
+
+static void on_tenant_history_request(struct httpd_req *q, void *arg)
+{
+	serve_tenant(arg, q, on_tenant_history);
+}
+
+/* --- routes ----------------------------------------------------------------------------------- */
 
 static void serve(struct view *v, struct httpd_req *q,
 		  void (*reply)(struct httpd_req *q, void *arg))
@@ -171,6 +231,8 @@ void view_routes(struct view *v, struct httpd *d)
 	httpd_route(d, "GET", "/v1/plan", 0, on_plan_request, v);
 	httpd_route(d, "GET", "/v1/attention", 0, on_attention_request, v);
 	httpd_route(d, "GET", "/v1/events", 0, on_events_request, v);
+	httpd_route(d, "GET", "/v1/tenants/{}/queue", 0, on_tenant_queue_request, v);
+	httpd_route(d, "GET", "/v1/tenants/{}/history", 0, on_tenant_history_request, v);
 }
 
 void view_changed(struct view *v, enum object_kind_id kind, const char *name)
@@ -179,6 +241,11 @@ void view_changed(struct view *v, enum object_kind_id kind, const char *name)
 		v->source.fleet++;
 	attention_changed(v->attention, kind, name);
 	view_events_changed(v->events, kind, name);
+}
+
+void view_hang_up(struct view *v, const char *tenant)
+{
+	view_access_hang_up(v->access, tenant);
 }
 
 void view_lead(struct view *v)
@@ -196,15 +263,16 @@ void view_machine(struct view *v, const struct machine *was, const struct machin
 	life_log_saw(v->log, was, is);
 }
 
-struct view *view_new(struct context *c, const struct waiting *waiting,
-		      const struct last_plan *plan)
+struct view *view_new(struct context *c, const struct tenants *tenants,
+		      const struct waiting *waiting, const struct last_plan *plan)
 {
 	struct view *v = mem_new(struct view);
 
 	v->source =
 		(struct view_source){.c = c, .waiting = waiting, .process = loop_random(c->loop)};
+	v->tenants = tenants;
 	v->plan = plan;
-	v->access = view_access_new(c);
+	v->access = view_access_new(c, tenants);
 	v->gpus = gpu_sampler_new(c);
 	v->attention = attention_new(&v->source);
 	v->events = view_events_new(&v->source, v->attention, v->access, VIEW_EVENTS_BYTES);

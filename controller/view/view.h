@@ -5,6 +5,7 @@
 #include "controller/claims/last_plan.h"
 #include "controller/claims/waiting.h"
 #include "controller/core/context.h"
+#include "controller/tenant/tenant.h"
 
 /*
  * view: the present state of machines, waiting pods and the plan, and the GPUs of the last 7 days,
@@ -19,16 +20,18 @@
  *   GET /v1/attention       what needs attention: objects that need help, pods that wait too long
  *   GET /v1/events          changes of fleet and queue, as server-sent events (events.h)
  *   GET /v1/machines/NAME   one machine with its past states, failures and wipes
+ *   GET /v1/tenants/NAME/queue, /v1/tenants/NAME/history
+ *                           the tenant's rows of the lists above, also for the users of its cluster
  *   GET /                   a page that shows all this (web_page.h); it contains no data itself
  *
  * The host cluster decides who may read (access.h). Lists are paged and have an ETag (page.h).
  * Tests: tests/unit/controller/view/test_view.c
  */
 struct view;
-/* waiting, plan: the published list and the newest plan, owned by the provisioner; must outlive the
- * view. */
-struct view *view_new(struct context *c, const struct waiting *waiting,
-		      const struct last_plan *plan);
+/* waiting, plan: the published list and the newest plan, owned by the provisioner. They and tenants
+ * must outlive the last request. */
+struct view *view_new(struct context *c, const struct tenants *tenants,
+		      const struct waiting *waiting, const struct last_plan *plan);
 /* Afterwards the httpd with the routes must receive no further request. */
 void view_free(struct view *v);
 DEFINE_OWN(view)
@@ -39,6 +42,9 @@ void view_routes(struct view *v, struct httpd *d);
 void view_machine(struct view *v, const struct machine *was, const struct machine *is);
 /* Records that the object of this kind and name changed. */
 void view_changed(struct view *v, enum object_kind_id kind, const char *name);
+/* Ends the reviews of callers by this tenant's API server. Call before the tenant's client is
+ * freed. */
+void view_hang_up(struct view *v, const char *tenant);
 /* Starts the history of GPUs (gpu_sampler.h). Call when this replica begins to lead. */
 void view_lead(struct view *v);
 /* Stores the history, then calls done(arg) once, within 3 s, perhaps before this function returns.

@@ -415,6 +415,9 @@ def in_a_tenant(plane, judge):
     own = f"/api/v1/namespaces/{TENANT}/configmaps"
     judge.may(drover, "POST", own, {"metadata": {"name": "drover-queue"}})
     judge.may(drover, "PATCH", f"{own}/drover-queue", {"data": {"queue.json": "{}"}})
+    judge.may(drover, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "x"}})
+    judge.may(drover, "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+              {"spec": {"user": "x", "nonResourceAttributes": {"path": "/v1/tenants/a/queue", "verb": "get"}}})
     judge.may_not(drover, "PATCH", f"{own}/kube-root-ca.crt", {"data": {}})
     for path in ("/api/v1/namespaces", "/api/v1/namespaces/default", "/api/v1/secrets", SECRETS,
                  f"{SECRETS}/bootstrap-token-theirs", "/api/v1/namespaces/default/secrets",

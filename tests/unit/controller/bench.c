@@ -447,8 +447,10 @@ static void on_tenant_reset(const struct tenant *t, void *arg)
 
 static void on_tenant_closing(const struct tenant *t, void *arg)
 {
-	(void)t;
-	(void)arg;
+	struct bench *d = arg;
+
+	if (d->on_closing)
+		d->on_closing(d, t);
 }
 
 static void on_driver_closing(struct driver *s, void *arg)

@@ -89,6 +89,10 @@ struct bench {
 	void (*on_change)(struct bench *d, enum object_kind_id kind, const char *name,
 			  void *object);
 	void (*on_secret)(struct bench *d, const char *name);
+	/* A tenant's client is about to be freed (struct tenant_hooks) */
+	void (*on_closing)(struct bench *d, const struct tenant *t);
+	/* Argument of on_closing() of the test */
+	void *closing_arg;
 	unsigned secret_changes;
 	/* The last reply to a request of the test */
 	bool done;

@@ -77,7 +77,7 @@ static int setup(void **state)
 	changes_to = b;
 	b->waiting = waiting_new(&d->c, on_published, b);
 	b->source = (struct view_source){.c = &d->c, .waiting = b->waiting, .process = 1};
-	b->access = view_access_new(&d->c);
+	b->access = view_access_new(&d->c, d->tenants);
 	b->attention = attention_new(&b->source);
 	b->events = view_events_new(&b->source, b->attention, b->access, RING);
 	b->server = httpd_new(d->g);

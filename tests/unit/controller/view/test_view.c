@@ -28,6 +28,26 @@ static void on_published(void *arg)
 	(void)arg;
 }
 
+/* Returns a token for a new ServiceAccount of a cluster. */
+static struct secret *token(struct bench *d, struct bench_api *api, const char *account)
+{
+	const char *path = "/api/v1/namespaces/drover-system/serviceaccounts";
+	struct err e;
+
+	bench_must(d, api, "POST", path,
+		   arena_printf(d->a, "{'metadata': {'name': '%s'}}", account));
+	bench_must(d, api, "POST", arena_printf(d->a, "%s/%s/token", path, account),
+		   "{'spec': {'audiences': ['drover.dev/view']}}");
+	OWN_JSON made = json_parse(d->text, strlen(d->text), &e);
+
+	return secret_from_str(json_str_at(made, "status", "token"));
+}
+
+static void on_closing(struct bench *d, const struct tenant *t)
+{
+	view_hang_up(((struct bed *)d->closing_arg)->view, t->name);
+}
+
 static int setup(void **state)
 {
 	struct bed *b = calloc(1, sizeof(*b));
@@ -44,19 +64,14 @@ static int setup(void **state)
 	d->c.lease = kube_lease_new(d->g, &lease);
 	d->c.ready = d->c.leading = true;
 	b->waiting = waiting_new(&d->c, on_published, b);
-	b->view = view_new(&d->c, b->waiting, provisioner_last_plan(d->provisioner));
+	b->view = view_new(&d->c, d->tenants, b->waiting, provisioner_last_plan(d->provisioner));
 	b->server = httpd_new(d->g);
 	view_routes(b->view, b->server);
 	http_mem_serve(d->net, ORIGIN, b->server);
 	b->reader = http_peer_new(d->admin, &peer, &e);
-	bench_must(d, &d->host, "POST", "/api/v1/namespaces/drover-system/serviceaccounts",
-		   "{'metadata': {'name': 'reader'}}");
-	bench_must(d, &d->host, "POST",
-		   "/api/v1/namespaces/drover-system/serviceaccounts/reader/token",
-		   "{'spec': {'audiences': ['drover.dev/view']}}");
-	OWN_JSON made = json_parse(d->text, strlen(d->text), &e);
-
-	b->token = secret_from_str(json_str_at(made, "status", "token"));
+	d->on_closing = on_closing;
+	d->closing_arg = b;
+	b->token = token(d, &d->host, "reader");
 	bench_run(d, 5000);
 	*state = b;
 	return 0;
@@ -67,6 +82,7 @@ static int teardown(void **state)
 	struct bed *b = *state;
 	struct bench *d = b->d;
 
+	d->on_closing = NULL;
 	json_decref(b->j);
 	secret_free(b->token);
 	http_peer_free(b->reader);
@@ -415,6 +431,78 @@ static void the_newest_plan_tells_its_claims_and_reasons(void **state)
 	assert_int_equal(get(b, "/v1/plan?limit=3"), 400);
 }
 
+/* From now on requests have a token of ServiceAccount `dev` in the cluster of team-a. */
+static void become_tenant(struct bed *b)
+{
+	struct bench *d = b->d;
+
+	bench_must(d, &d->team, "POST", "/api/v1/namespaces",
+		   "{'metadata': {'name': 'drover-system'}}");
+	secret_free(b->token);
+	b->token = token(d, &d->team, "dev");
+}
+
+static void a_tenants_user_sees_its_own_part(void **state)
+{
+	struct bed *b = *state;
+	const json_t *pods;
+
+	queue(b, 4);
+	become_tenant(b);
+	assert_int_equal(get(b, "/v1/tenants/team-a/queue?limit=1"), 200);
+	assert_null(strstr(b->text, "team-b"));
+	assert_int_equal(json_int_at(b->j, "total"), 2);
+	assert_int_equal(get(b, "/v1/tenants/team-a/queue"), 200);
+	pods = json_object_get(b->j, "pods");
+	assert_int_equal(json_array_size(pods), 2);
+	assert_string_equal(json_str_at(json_array_get(pods, 1), "pod"), "ns/p-2");
+	assert_int_equal(json_int_at(json_array_get(pods, 1), "place"), 3);
+	assert_int_equal(get(b, "/v1/tenants/team-a/queue?tenant=team-b"), 400);
+	view_lead(b->view);
+	bench_run(b->d, 1000);
+	assert_int_equal(get(b, "/v1/tenants/team-a/history"), 200);
+	assert_null(json_object_get(b->j, "states"));
+	assert_null(json_object_get(b->j, "otherTenants"));
+	assert_int_equal(get(b, "/v1/tenants/team-a/history?tenant=team-b"), 400);
+	assert_int_equal(get(b, "/v1/tenants/team-b/queue"), 401);
+	assert_int_equal(get(b, "/v1/tenants/team-a/fleet"), 404);
+	assert_int_equal(get(b, "/v1/queue"), 401);
+	assert_int_equal(get(b, "/v1/fleet"), 401);
+}
+
+static void an_operator_reads_a_tenants_path_too(void **state)
+{
+	struct bed *b = *state;
+
+	queue(b, 4);
+	assert_int_equal(get(b, "/v1/tenants/team-a/queue"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 2);
+	assert_int_equal(get(b, "/v1/tenants/team-z/queue"), 404);
+	assert_string_equal(b->text, "{\"error\":\"there is no tenant team-z\"}");
+}
+
+static void a_tenant_that_is_removed_during_the_review_gets_503(void **state)
+{
+	struct bed *b = *state;
+	struct http_call c = {.path = "/v1/tenants/team-a/queue", .done = on_reply, .arg = b};
+
+	become_tenant(b);
+	http_mem_hang(b->d->net, BENCH_TEAM, true);
+	c.bearer = b->token;
+	b->done = false;
+	http_start(b->reader, &c);
+	bench_run(b->d, 2000);
+	assert_false(b->done);
+	bench_must(b->d, &b->d->host, "DELETE", "/apis/drover.dev/v1alpha1/virtualclusters/team-a",
+		   NULL);
+	bench_run(b->d, 2000);
+	assert_true(b->done);
+	assert_int_equal(b->status, 503);
+	assert_non_null(strstr(b->text, "its VirtualCluster or kubeconfig changed"));
+	http_mem_hang(b->d->net, BENCH_TEAM, false);
+	assert_int_equal(get(b, "/v1/tenants/team-a/queue"), 401);
+}
+
 static void bad_parameters_are_refused_by_name(void **state)
 {
 	struct bed *b = *state;
@@ -448,6 +536,9 @@ int main(void)
 		T(an_unchanged_list_is_not_sent_again),
 		T(the_history_begins_with_leadership),
 		T(the_newest_plan_tells_its_claims_and_reasons),
+		T(a_tenants_user_sees_its_own_part),
+		T(an_operator_reads_a_tenants_path_too),
+		T(a_tenant_that_is_removed_during_the_review_gets_503),
 		T(bad_parameters_are_refused_by_name),
 	};
 

@@ -614,6 +614,13 @@ static void drovers_own_roles_allow_what_they_say_in_a_tenant(void **state)
 	assert_int_equal(try(r, t, "GET", CONFIGS, NULL), 403);
 	assert_int_equal(try(r, t, "DELETE", SECRETS "/s", NULL), 200);
 	assert_int_equal(try(r, t, "POST", "/api/v1/nodes", "{'metadata':{'name':'s'}}"), 403);
+	assert_int_equal(try(r, t, "POST", "/apis/authentication.k8s.io/v1/tokenreviews",
+			     "{'spec':{'token':'x'}}"),
+			 201);
+	assert_int_equal(try(r, t, "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
+			     "{'spec':{'user':'x','nonResourceAttributes':{'path':'/',"
+			     "'verb':'get'}}}"),
+			 201);
 	free(t);
 }
 
