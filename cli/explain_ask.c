@@ -18,10 +18,12 @@
 #include "kube/config.h"
 #include "kube/call.h"
 
-struct ask {
+struct explain_question {
 	struct explain_asker with;
 	/* tenant: client for the API server of the pod's tenant; NULL: none */
 	struct kube_client *host, *tenant;
+	/* the call in progress */
+	struct kube_call *call;
 	struct loop *loop;
 	/* memory of the parts of the target and of the decoded objects */
 	struct arena *a;
@@ -49,18 +51,31 @@ struct ask {
 	void *arg;
 };
 
-static void finish(struct ask *q, const struct err *e)
+static void free_question(struct explain_question *q)
 {
-	q->done(e ? NULL : q->answer, e, q->arg);
 	json_decref(q->answer);
 	kube_client_free(q->tenant);
 	arena_free(q->a);
 	free(q);
 }
 
+static void finish(struct explain_question *q, const struct err *e)
+{
+	q->done(e ? NULL : q->answer, e, q->arg);
+	free_question(q);
+}
+
+void explain_ask_cancel(struct explain_question *q)
+{
+	if (!q)
+		return;
+	kube_call_cancel(q->call);
+	free_question(q);
+}
+
 /* Returns the decoded object. NULL: o is invalid; the query has ended with an error and q is
  * freed. */
-static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
+static void *decode(struct explain_question *q, enum object_kind_id kind, const json_t *o)
 {
 	struct err e;
 	void *out;
@@ -76,7 +91,7 @@ static void *decode(struct ask *q, enum object_kind_id kind, const json_t *o)
  * asleep, if the VirtualCluster could be read, and ends the query. */
 static void on_its_tenant(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	struct virtual_cluster *vc;
 	struct err bad;
 	void *out;
@@ -88,18 +103,18 @@ static void on_its_tenant(json_t *o, const struct err *e, void *arg)
 	finish(q, NULL);
 }
 
-static void ask_tenant(struct ask *q, const char *name)
+static void ask_tenant(struct explain_question *q, const char *name)
 {
 	if (str_empty(name))
 		finish(q, NULL);
 	else
-		(void)kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
-			       on_its_tenant, q);
+		q->call = kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
+				   on_its_tenant, q);
 }
 
 static void on_served_pool(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	struct err bad;
 	void *out = NULL;
 
@@ -113,7 +128,7 @@ static void on_served_pool(json_t *o, const struct err *e, void *arg)
  * the claim cannot be read, continues without claim and NodePool. */
 static void on_served_claim(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	struct err bad;
 	void *out;
 
@@ -122,13 +137,13 @@ static void on_served_claim(json_t *o, const struct err *e, void *arg)
 		return;
 	}
 	q->served = out;
-	(void)kube_get(q->host, &object_resources[OBJECT_NODE_POOL], NULL,
-		       str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
+	q->call = kube_get(q->host, &object_resources[OBJECT_NODE_POOL], NULL,
+			   str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
 }
 
 /* Builds the answer from q->claim, q->machine and q->drain. Then starts to read further objects
  * that add to the answer. */
-static void answer(struct ask *q)
+static void answer(struct explain_question *q)
 {
 	const struct machine *m = q->machine;
 
@@ -138,8 +153,8 @@ static void answer(struct ask *q)
 	} else {
 		q->answer = explain_machine(m, q->drain, loop_wall(q->loop));
 		if (m->status.claim_ref && str_eq(m->status.state, "serving"))
-			(void)kube_get(q->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
-				       m->status.claim_ref->name, on_served_claim, q);
+			q->call = kube_get(q->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
+					   m->status.claim_ref->name, on_served_claim, q);
 		else
 			ask_tenant(q, m->status.claim_ref ? m->status.tenant.name : NULL);
 	}
@@ -147,7 +162,7 @@ static void answer(struct ask *q)
 
 static void on_drain(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	struct err bad;
 	void *out;
 
@@ -156,20 +171,20 @@ static void on_drain(json_t *o, const struct err *e, void *arg)
 	answer(q);
 }
 
-static void ask_drain(struct ask *q)
+static void ask_drain(struct explain_question *q)
 {
 	const struct machine_leave *lv = q->machine ? q->machine->status.leave : NULL;
 
 	if (lv && !str_empty(lv->drain))
-		(void)kube_get(q->host, &object_resources[OBJECT_DRAIN], NULL, lv->drain, on_drain,
-			       q);
+		q->call = kube_get(q->host, &object_resources[OBJECT_DRAIN], NULL, lv->drain,
+				   on_drain, q);
 	else
 		answer(q);
 }
 
 static void on_claims_machine(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 
 	if (e && e->kind != ERR_NOT_FOUND) {
 		finish(q, e);
@@ -186,11 +201,11 @@ static const enum object_kind_id kinds[] = {
 	OBJECT_PROVIDER, OBJECT_DRAIN,	    OBJECT_BURST_POLICY};
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
-static void ask_kind(struct ask *q);
+static void ask_kind(struct explain_question *q);
 
 /* Called if there is no object of kinds[q->asked] with the name. Tries the next kind, or ends the
  * query with ERR_NOT_FOUND. */
-static void none_here(struct ask *q)
+static void none_here(struct explain_question *q)
 {
 	const struct object_kind *k = &object_kinds[kinds[q->asked]];
 	struct err none;
@@ -213,7 +228,7 @@ static void none_here(struct ask *q)
 
 static void on_other(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	void *object;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
@@ -233,7 +248,7 @@ static void on_other(json_t *o, const struct err *e, void *arg)
 
 static void on_claim(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	const struct object_ref *r;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
@@ -250,8 +265,8 @@ static void on_claim(json_t *o, const struct err *e, void *arg)
 	r = q->claim->status.machine_ref ? q->claim->status.machine_ref
 					 : q->claim->spec.machine_ref;
 	if (r && r->name) {
-		(void)kube_get(q->host, &object_resources[OBJECT_MACHINE], NULL, r->name,
-			       on_claims_machine, q);
+		q->call = kube_get(q->host, &object_resources[OBJECT_MACHINE], NULL, r->name,
+				   on_claims_machine, q);
 		return;
 	}
 	answer(q);
@@ -259,7 +274,7 @@ static void on_claim(json_t *o, const struct err *e, void *arg)
 
 static void on_machine(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
 		none_here(q);
@@ -274,29 +289,29 @@ static void on_machine(json_t *o, const struct err *e, void *arg)
 		ask_drain(q);
 }
 
-static void ask_kind(struct ask *q)
+static void ask_kind(struct explain_question *q)
 {
 	enum object_kind_id kind = kinds[q->asked];
 
-	(void)kube_get(q->host, &object_resources[kind], NULL, q->name,
-		       kind == OBJECT_MACHINE	   ? on_machine
-		       : kind == OBJECT_NODE_CLAIM ? on_claim
-						   : on_other,
-		       q);
+	q->call = kube_get(q->host, &object_resources[kind], NULL, q->name,
+			   kind == OBJECT_MACHINE      ? on_machine
+			   : kind == OBJECT_NODE_CLAIM ? on_claim
+						       : on_other,
+			   q);
 }
 
 /* --- the pod in its tenant's cluster ---------------------------------------------------------- */
 
 static void on_event(json_t *o, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 
 	explain_pod_event(q->answer, o);
 }
 
 static void on_event_restart(void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 
 	json_object_del(q->answer, "told");
 	json_object_del(q->answer, "history");
@@ -304,7 +319,7 @@ static void on_event_restart(void *arg)
 
 /* Ends the query for a pod. If the answer on a waiting pod has neither a current reason nor an
  * event, adds a hint where to find drover's events. */
-static void pod_end(struct ask *q)
+static void pod_end(struct explain_question *q)
 {
 	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))
 		explain_pod_waits(q->answer, q->ns, q->pod);
@@ -313,14 +328,14 @@ static void pod_end(struct ask *q)
 
 static void on_events(const char *rv, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 
 	(void)rv;
 	(void)e;
 	pod_end(q);
 }
 
-static void ask_events(struct ask *q)
+static void ask_events(struct explain_question *q)
 {
 	const struct kube_list_spec s = {
 		.resource = &KUBE_EVENTS,
@@ -333,14 +348,14 @@ static void ask_events(struct ask *q)
 		.arg = q,
 	};
 
-	(void)kube_list(q->tenant, &s);
+	q->call = kube_list(q->tenant, &s);
 }
 
 /* --- the claim of the pod --------------------------------------------------------------------- */
 
 /* Called when the claim of the pod, if any, is in the answer. Reads the events of a waiting pod, or
  * ends the query. */
-static void pod_claim_end(struct ask *q)
+static void pod_claim_end(struct explain_question *q)
 {
 	if (q->tenant && q->uid && !q->node)
 		ask_events(q);
@@ -350,7 +365,7 @@ static void pod_claim_end(struct ask *q)
 
 static void on_pod_machine(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	struct err bad;
 	void *out = NULL;
 
@@ -362,7 +377,7 @@ static void on_pod_machine(json_t *o, const struct err *e, void *arg)
 
 static void on_pod_claims(const char *rv, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	const struct object_ref *r;
 
 	(void)rv;
@@ -376,13 +391,13 @@ static void on_pod_claims(const char *rv, const struct err *e, void *arg)
 	}
 	r = q->claim->status.machine_ref ? q->claim->status.machine_ref
 					 : q->claim->spec.machine_ref;
-	(void)kube_get(q->host, &object_resources[OBJECT_MACHINE], NULL,
-		       r ? str_or(r->name, "-") : "-", on_pod_machine, q);
+	q->call = kube_get(q->host, &object_resources[OBJECT_MACHINE], NULL,
+			   r ? str_or(r->name, "-") : "-", on_pod_machine, q);
 }
 
 static void on_item(json_t *o, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	struct err e;
 	void *n;
 
@@ -393,13 +408,13 @@ static void on_item(json_t *o, void *arg)
 
 static void on_restart(void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 
 	q->claim = NULL;
 }
 
 /* Looks for the claim of the pod. Called after the tenant's API server has answered or failed. */
-static void ask_claims(struct ask *q)
+static void ask_claims(struct explain_question *q)
 {
 	const struct kube_list_spec s = {
 		.resource = &object_resources[OBJECT_NODE_CLAIM],
@@ -413,12 +428,12 @@ static void ask_claims(struct ask *q)
 
 	if (!q->node)
 		explain_pod_now(q->answer, q->vc, q->ns, q->pod);
-	(void)kube_list(q->host, &s);
+	q->call = kube_list(q->host, &s);
 }
 
 /* Records in the answer why the Pod could not be read. Continues with what the objects in the host
  * cluster show. */
-static void pod_unknown(struct ask *q, const char *why)
+static void pod_unknown(struct explain_question *q, const char *why)
 {
 	json_object_set_new(q->answer, "podUnknown", json_string(why));
 	ask_claims(q);
@@ -426,7 +441,7 @@ static void pod_unknown(struct ask *q, const char *why)
 
 static void on_pod(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	struct err none;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
@@ -445,7 +460,7 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 
 static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	const struct object_secret_ref *r = &q->vc->spec.kubeconfig_secret_ref;
 	struct kube_client_spec cs = {
 		.name = q->name, .timeout_ms = 10000, .plain_ok = q->with.plain_ok};
@@ -470,12 +485,12 @@ static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 	if (!q->tenant)
 		pod_unknown(q, arena_printf(q->a, "the tenant's kubeconfig: %s", bad.text));
 	else
-		(void)kube_get(q->tenant, &KUBE_PODS, q->ns, q->pod, on_pod, q);
+		q->call = kube_get(q->tenant, &KUBE_PODS, q->ns, q->pod, on_pod, q);
 }
 
 static void on_tenant(json_t *o, const struct err *e, void *arg)
 {
-	struct ask *q = arg;
+	struct explain_question *q = arg;
 	const struct object_secret_ref *r;
 	struct err none;
 
@@ -493,13 +508,13 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 		return;
 	q->answer = explain_pod(q->vc, q->ns, q->pod);
 	r = &q->vc->spec.kubeconfig_secret_ref;
-	(void)kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
-		       on_kubeconfig, q);
+	q->call = kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
+			   on_kubeconfig, q);
 }
 
 /* Splits the target in q->name: TENANT/NAMESPACE/POD into q->name, q->ns and q->pod, and TYPE/NAME
  * into q->asked and q->name. */
-static void split(struct ask *q)
+static void split(struct explain_question *q)
 {
 	char *first = arena_strdup(q->a, q->name), *slash = strchr(first, '/'),
 	     *second = slash ? strchr(slash + 1, '/') : NULL;
@@ -521,10 +536,12 @@ static void split(struct ask *q)
 		}
 }
 
-void explain_ask(const struct explain_asker *with, const char *target,
-		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg)
+struct explain_question *explain_ask(const struct explain_asker *with, const char *target,
+				     void (*done)(const json_t *answer, const struct err *e,
+						  void *arg),
+				     void *arg)
 {
-	struct ask *q = mem_new(struct ask);
+	struct explain_question *q = mem_new(struct explain_question);
 
 	q->with = *with;
 	q->host = with->host;
@@ -535,8 +552,9 @@ void explain_ask(const struct explain_asker *with, const char *target,
 	q->name = arena_strdup(q->a, target);
 	split(q);
 	if (q->pod)
-		(void)kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, q->name,
-			       on_tenant, q);
+		q->call = kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL,
+				   q->name, on_tenant, q);
 	else
 		ask_kind(q);
+	return q;
 }

@@ -21,14 +21,19 @@ struct explain_asker {
 	/* true: allow http:// for tenants' API servers (tests) */
 	bool plain_ok;
 };
+struct explain_question;
 /* Reads the object that target names and explains it. target: TYPE/NAME (api/target.h),
  * TENANT/NAMESPACE/POD, or a name alone, which is tried as machine, then as claim, then as the
  * other kinds. Calls done() exactly once, never before explain_ask() returns; answer is valid
- * during done().
+ * during done(). Returns the question in progress, which is freed after done().
  *
  * A pod that its tenant's cluster does not have is ERR_NOT_FOUND. If the pod cannot be read, the
  * answer has member `podUnknown` with the cause. */
-void explain_ask(const struct explain_asker *with, const char *target,
-		 void (*done)(const json_t *answer, const struct err *e, void *arg), void *arg);
+struct explain_question *explain_ask(const struct explain_asker *with, const char *target,
+				     void (*done)(const json_t *answer, const struct err *e,
+						  void *arg),
+				     void *arg);
+/* Drops the question without done(); q may be NULL. Must not be called from done(). */
+void explain_ask_cancel(struct explain_question *q);
 
 #endif

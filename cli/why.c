@@ -64,7 +64,7 @@ int cli_do_why(struct cli_client *c, const char *target, const char *ns)
 		.host = c->host, .loop = c->loop, .group = c->group, .http = c->http, .ns = ns};
 	struct asked w = {.c = c};
 
-	explain_ask(&with, target, on_answer, &w);
+	(void)explain_ask(&with, target, on_answer, &w);
 	while (!w.done)
 		loop_run(c->loop);
 	return w.status;

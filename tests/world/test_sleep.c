@@ -182,7 +182,7 @@ static json_t *asleep_why(struct sim_world *w, const char *target)
 	with.host = c->host;
 	with.group = c->group;
 	with.http = c->http;
-	explain_ask(&with, target, asleep_on_why, &answer);
+	(void)explain_ask(&with, target, asleep_on_why, &answer);
 	world_run(w, 5000);
 	assert_non_null(answer);
 	return answer;

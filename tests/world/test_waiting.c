@@ -83,7 +83,7 @@ static json_t *why(struct sim_world *w, const char *target)
 				     .plain_ok = true};
 	struct got g = {0};
 
-	explain_ask(&with, target, on_answer, &g);
+	(void)explain_ask(&with, target, on_answer, &g);
 	world_run(w, 1000);
 	assert_true(g.done);
 	return g.answer;

@@ -933,7 +933,7 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 		g->e = *e;
 }
 
-static json_t *asked(struct sim_world *w, const char *target, struct got *g)
+static struct explain_question *ask(struct sim_world *w, const char *target, struct got *g)
 {
 	struct context *c = controller_context(w->replicas[0].controller);
 	struct explain_asker with = {.host = c->host,
@@ -942,13 +942,55 @@ static json_t *asked(struct sim_world *w, const char *target, struct got *g)
 				     .http = c->http,
 				     .ns = "drover-system",
 				     .plain_ok = true};
+	struct explain_question *q;
 
 	*g = (struct got){0};
-	explain_ask(&with, target, on_answer, g);
+	q = explain_ask(&with, target, on_answer, g);
 	assert_false(g->done);
+	return q;
+}
+
+static json_t *asked(struct sim_world *w, const char *target, struct got *g)
+{
+	(void)ask(w, target, g);
 	world_run(w, 5000);
 	assert_true(g->done);
 	return g->answer;
+}
+
+/* Drops a question about target after 0 ms, 1 ms, and so on, until it is answered in time. */
+static void assert_droppable(struct sim_world *w, const char *target)
+{
+	struct explain_question *q;
+	struct got g;
+
+	for (int64_t ms = 0; ms < 5000; ms++) {
+		q = ask(w, target, &g);
+		world_run(w, ms);
+		if (g.done)
+			break;
+		explain_ask_cancel(q);
+		world_run(w, 50);
+		assert_false(g.done);
+	}
+	assert_non_null(g.answer);
+	json_decref(g.answer);
+}
+
+static void a_dropped_question_is_not_answered(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	explain_ask_cancel(NULL);
+	world_start(&w, 42, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_wait_state(&w.servers[0], "serving", 60);
+	assert_droppable(&w, "machine/gpu-1");
+	assert_droppable(&w, "team-a/default/train");
+	world_stop(&w);
 }
 
 static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(void **state)
@@ -1086,6 +1128,7 @@ int main(void)
 		cmocka_unit_test(a_cluster_that_takes_no_nodes_is_told_with_what_helps),
 		cmocka_unit_test(a_message_of_two_conditions_is_printed_once),
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
+		cmocka_unit_test(a_dropped_question_is_not_answered),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
 		cmocka_unit_test(a_serving_machine_says_what_its_claim_and_pool_say),
 	};
