@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/explain_ask.h"
 #include "cli/top_screen.h"
 #include "cli/top_view.h"
 #include "cli/verbs.h"
@@ -28,8 +29,9 @@
 #define RACK "topology.drover.dev/rack"
 /* REDRAW_MS: shortest time between two updates of the screen, except for an update after a key.
  * AGES_MS: interval at which ages are updated. EXPLAIN_MS: interval at which explanations are
- * computed again, because they depend on the time. */
-enum { REDRAW_MS = 1000, AGES_MS = 10000, EXPLAIN_MS = 60000 };
+ * computed again, because they depend on the time. ASK_MS: time from an answer about the opened
+ * row to the next question. */
+enum { REDRAW_MS = 1000, AGES_MS = 10000, EXPLAIN_MS = 60000, ASK_MS = 4000 };
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
@@ -197,14 +199,21 @@ struct watched {
 
 struct top {
 	struct cli_client *c;
+	/* drover's own namespace */
+	const char *ns;
 	struct top_view *view;
 	struct watched watched[KINDS];
 	struct loop_timer redraw;
 	struct loop_fd *keys;
 	/* aged, explained: wall ms at which ages, and explanations, were last computed */
 	int64_t aged, explained;
+	/* asked: target of the opened row; NULL: no row is open. question: what is being read about
+	 * it; NULL: nothing. ask_at: loop_now() from which it is read again */
+	char *asked;
+	struct explain_question *question;
+	int64_t ask_at;
 	/* changed: the screen does not show the newest objects */
-	bool changed, due, key, resized;
+	bool changed, due, key, resized, answered;
 	/* number of the signal that ends the program; 0: none yet */
 	int ended;
 };
@@ -284,6 +293,47 @@ static bool explain_again(const struct kube_entry *entry, void *arg)
 	return true;
 }
 
+/* --- the opened row --------------------------------------------------------------------------- */
+
+static void on_answer(const json_t *answer, const struct err *e, void *arg)
+{
+	struct top *t = arg;
+
+	t->question = NULL;
+	t->ask_at = loop_now(t->c->loop) + ASK_MS;
+	top_view_answer(t->view, t->asked, json_deep_copy(answer), e ? e->text : NULL);
+	t->answered = true;
+	loop_stop(t->c->loop);
+}
+
+static void forget_question(struct top *t)
+{
+	explain_ask_cancel(t->question);
+	free(t->asked);
+	t->question = NULL;
+	t->asked = NULL;
+	t->ask_at = 0;
+}
+
+/* Reads what belongs to the opened row, and again ASK_MS after each answer. The view goes on
+ * meanwhile. */
+static void ask_about_opened(struct top *t)
+{
+	const struct explain_asker with = {.host = t->c->host,
+					   .loop = t->c->loop,
+					   .group = t->c->group,
+					   .http = t->c->http,
+					   .ns = t->ns};
+	const char *target = top_view_opened(t->view);
+
+	if (!str_eq(target, t->asked)) {
+		forget_question(t);
+		t->asked = mem_strdup(target);
+	}
+	if (target && !t->question && loop_now(t->c->loop) >= t->ask_at)
+		t->question = explain_ask(&with, target, on_answer, t);
+}
+
 /* --- actions ---------------------------------------------------------------------------------- */
 
 static int act(struct cli_client *c, const struct top_action *a)
@@ -356,6 +406,7 @@ static void run_action(struct top *t)
 	}
 	if (was >= 0)
 		close(was);
+	t->ask_at = 0;
 }
 
 /* --- on a terminal ---------------------------------------------------------------------------- */
@@ -418,10 +469,12 @@ static void watch(struct top *t)
 			go_on = top_screen_keys(t->view);
 		if (go_on)
 			run_action(t);
-		if (t->resized || t->key ||
+		if (go_on)
+			ask_about_opened(t);
+		if (t->resized || t->key || t->answered ||
 		    (t->due && (t->changed || loop_wall(t->c->loop) - t->aged >= AGES_MS)))
 			update(t);
-		t->resized = t->key = t->due = false;
+		t->resized = t->key = t->due = t->answered = false;
 	}
 }
 
@@ -438,6 +491,7 @@ static void watch_on_screen(struct top *t)
 	loop_fd_want(t->keys, LOOP_READ);
 	t->explained = loop_wall(t->c->loop);
 	watch(t);
+	forget_question(t);
 	loop_fd_free(t->keys);
 	loop_timer_stop(&t->redraw);
 	for (size_t i = 0; i < 4; i++)
@@ -445,9 +499,9 @@ static void watch_on_screen(struct top *t)
 }
 
 /* Runs the live view. Returns the exit status. */
-static int on_terminal(struct cli_client *c)
+static int on_terminal(struct cli_client *c, const char *ns)
 {
-	struct top t = {.c = c, .view = top_view_new()};
+	struct top t = {.c = c, .ns = ns, .view = top_view_new()};
 	struct err e;
 	int status = begin(&t);
 
@@ -466,11 +520,25 @@ static int on_terminal(struct cli_client *c)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static const struct argp_option options[] = {CLI_OPTION_ROWS};
+struct line {
+	struct cli_options o;
+	const char *ns;
+};
+
+static const struct argp_option options[] = {
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	return cli_option(key, arg, st, st->input);
+	struct line *v = st->input;
+
+	if (key != 'n')
+		return cli_option(key, arg, st, &v->o);
+	if (!str_is_dns_label(arg))
+		argp_error(st, "--namespace: want the name of a namespace, got '%s'", arg);
+	v->ns = arg;
+	return 0;
 }
 
 static const struct argp argp = {
@@ -478,7 +546,8 @@ static const struct argp argp = {
 	.parser = parse,
 	.doc = "Show the fleet: racks, machines, what each machine does and waits for, the queue "
 	       "of pods, claims in progress.\v"
-	       "On a terminal each change is shown: up and down select a machine, Enter opens it, "
+	       "On a terminal each change is shown: up and down select a machine, Enter shows why "
+	       "it waits, as drover why does, "
 	       "Tab shows racks or the queue, s sorts, / filters, r retries, ? lists the keys, q "
 	       "quits. On a pipe it is printed once.\n\nExamples:\n  drover top\n  drover top | "
 	       "head -3\n  drover top -o json | jq '.machines[].state'\n",
@@ -486,14 +555,14 @@ static const struct argp argp = {
 
 int cli_top(int argc, char **argv)
 {
-	struct cli_options o = {0};
+	struct line v = {.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 
-	args_parse(&argp, argc, argv, &o);
-	if (cli_open(&c, argv[0], &o) < 0)
+	args_parse(&argp, argc, argv, &v);
+	if (cli_open(&c, argv[0], &v.o) < 0)
 		return 1;
-	status = c.tty && !c.json && isatty(STDIN_FILENO) ? on_terminal(&c) : cli_do_top(&c);
+	status = c.tty && !c.json && isatty(STDIN_FILENO) ? on_terminal(&c, v.ns) : cli_do_top(&c);
 	cli_close(&c);
 	return status;
 }

@@ -445,16 +445,36 @@ static void draw_text(struct draw *d, const char *text)
 		line(d, TOP_PLAIN, parts[i]);
 }
 
+/* Returns what the object of the opened row alone explains; NULL: it no longer exists. */
+static const json_t *alone(const struct top_view *v)
+{
+	const struct top_row *r;
+
+	if (v->panel != TOP_QUEUE) {
+		r = map_get(v->machines, v->opened + strlen("machine/"));
+		return r ? r->answer : NULL;
+	}
+	for (size_t i = 0; i < v->npods; i++)
+		if (str_eq(json_str_at(v->pods[i], "name"), v->opened))
+			return v->pods[i];
+	return NULL;
+}
+
 static void draw_opened(struct draw *d)
 {
 	const struct top_view *v = d->v;
+	const json_t *answer = v->chain ? v->chain : alone(v);
 	struct buf text;
 
-	buf_init(&text, 1 << 16);
-	if (v->panel == TOP_QUEUE && v->npods)
-		explain_print(v->pods[v->pod_at], v->now, &text);
-	else if (v->panel != TOP_QUEUE && v->rows)
-		explain_print(v->shown[v->at]->answer, v->now, &text);
+	buf_init(&text, 1 << 20);
+	buf_puts(&text, "");
+	if (answer)
+		explain_print(answer, v->now, &text);
+	if (v->chain_trouble)
+		buf_printf(&text, "%s: %s\n", v->chain ? "not updated" : "not complete",
+			   v->chain_trouble);
+	else if (!v->chain)
+		buf_puts(&text, "reading the objects that belong to it ...\n");
 	draw_text(d, text.data);
 	buf_done(&text);
 }
@@ -496,7 +516,7 @@ static const char *foot_of(const struct draw *d, enum top_look *look)
 		return arena_printf(d->a, "not updated since %s: %s", str_time(t, v->now),
 				    v->trouble);
 	if (v->said || v->opened || v->help)
-		return "Esc: back   q: quit";
+		return "Esc: back  up, down: scroll  q: quit";
 	if (*v->filter)
 		return arena_printf(d->a, "filter: %s (%zu of %zu)", v->filter, v->rows,
 				    map_size(v->machines));

@@ -50,6 +50,9 @@ void top_view_free(struct top_view *v)
 	free(v->chosen);
 	free(v->asked);
 	free(v->said);
+	free(v->opened);
+	free(v->chain_trouble);
+	json_decref(v->chain);
 	free(v->shown);
 	free(v->racked);
 	free(v->racks);
@@ -347,6 +350,39 @@ bool top_view_waits(const struct top_view *v)
 	return v->confirmed;
 }
 
+const char *top_view_opened(const struct top_view *v)
+{
+	return v->opened;
+}
+
+void top_view_answer(struct top_view *v, const char *target, json_t *answer, const char *trouble)
+{
+	char *copy = mem_strdup(trouble);
+
+	if (!v->opened || !str_eq(v->opened, target)) {
+		json_decref(answer);
+		free(copy);
+		return;
+	}
+	if (answer) {
+		json_decref(v->chain);
+		v->chain = answer;
+	}
+	free(v->chain_trouble);
+	v->chain_trouble = copy;
+}
+
+/* Opens the row with this target; NULL: closes the opened row. Takes ownership of target. */
+static void open_row(struct top_view *v, char *target)
+{
+	free(v->opened);
+	free(v->chain_trouble);
+	json_decref(v->chain);
+	v->opened = target;
+	v->chain_trouble = NULL;
+	v->chain = NULL;
+}
+
 static void stop_input(struct top_view *v)
 {
 	if (v->input == TOP_FILTER)
@@ -423,10 +459,13 @@ static void enter(struct top_view *v)
 	v->scroll = 0;
 	if (v->said || v->opened || v->help) {
 		top_view_said(v, NULL);
-		v->opened = v->help = false;
-	} else if (v->panel != TOP_RACKS) {
-		v->opened = v->panel == TOP_QUEUE ? v->npods > 0 : v->rows > 0;
-	} else if (v->nracks) {
+		v->help = false;
+		open_row(v, NULL);
+	} else if (v->panel == TOP_QUEUE && v->npods) {
+		open_row(v, mem_strdup(json_str_at(v->pods[v->pod_at], "name")));
+	} else if (v->panel == TOP_MACHINES && v->rows) {
+		open_row(v, mem_printf("machine/%s", v->shown[v->at]->name));
+	} else if (v->panel == TOP_RACKS && v->nracks) {
 		str_format(v->filter, sizeof(v->filter), "rack=%s", v->racks[v->rack_at].name);
 		v->panel = TOP_MACHINES;
 		v->changed = true;
@@ -439,7 +478,8 @@ static void escape(struct top_view *v)
 		v->filter[0] = '\0';
 		v->changed = true;
 	}
-	v->help = v->opened = false;
+	v->help = false;
+	open_row(v, NULL);
 	top_view_said(v, NULL);
 }
 
@@ -522,7 +562,7 @@ bool top_view_key(struct top_view *v, int key)
 		break;
 	case '\t':
 		v->panel = (enum top_panel)((v->panel + 1) % TOP_PANELS);
-		v->opened = false;
+		open_row(v, NULL);
 		break;
 	case 's':
 		v->order = (v->order + 1) % ORDERS;

@@ -34,6 +34,15 @@ void top_view_now(struct top_view *v, int64_t now);
  * text NULL: the last read succeeded. */
 void top_view_trouble(struct top_view *v, const char *text);
 
+/* Returns the target of the opened row, as for explain_ask() (cli/explain_ask.h): "machine/NAME" or
+ * "TENANT/NAMESPACE/POD". NULL: no row is open. Valid until the next call of top_view_key(). */
+const char *top_view_opened(const struct top_view *v);
+/* Shows the answer of explain_ask() in the opened row, instead of what the row's object alone
+ * explains. target: as it was asked; ignored if this row is no longer open. answer: the view takes
+ * ownership; NULL: keep the last answer. trouble: why the answer is missing or incomplete; NULL:
+ * it is complete. */
+void top_view_answer(struct top_view *v, const char *target, json_t *answer, const char *trouble);
+
 /* Returns {machines, claims, queue}, sorted and filtered as the view shows them; the caller owns
  * it. */
 json_t *top_view_json(struct top_view *v);

@@ -39,7 +39,11 @@ struct top_view {
 	char filter[TOP_TEXT], reason[TOP_TEXT];
 	enum top_input input;
 	enum top_verb verb;
-	bool confirmed, help, opened;
+	bool confirmed, help;
+	/* opened: target of the opened row, as for explain_ask(); NULL: no row is open. chain:
+	 * answer to it; NULL: not read yet. chain_trouble: error of its last read; NULL: none */
+	char *opened, *chain_trouble;
+	json_t *chain;
 	enum top_panel panel;
 	/* output of the last action; NULL: none is shown */
 	char *said;

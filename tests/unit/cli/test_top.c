@@ -182,6 +182,55 @@ static void a_machine_is_chosen_by_name_and_opened(void **state)
 	top_view_free(v);
 }
 
+static void an_opened_row_shows_what_belongs_to_it(void **state)
+{
+	struct top_view *v = fleet();
+	char why[2000] = "";
+
+	(void)state;
+	assert_null(top_view_opened(v));
+	type(v, "\n");
+	assert_string_equal(top_view_opened(v), "machine/gpu-broken");
+	draw(v, 40, 20);
+	assert_drawn("Machine gpu-broken");
+	assert_drawn("reading the objects that belong to it");
+	/* the answer to a row that was closed since, and to the open one */
+	top_view_answer(v, "machine/gpu-free", machine("gpu-free", "free", "", ""), NULL);
+	draw(v, 40, 20);
+	assert_undrawn("gpu-free");
+	top_view_answer(v, "machine/gpu-broken", NULL, "no rights\033[31m");
+	draw(v, 40, 20);
+	assert_drawn("Machine gpu-broken");
+	assert_drawn("not complete: no rights?[31m");
+	for (int i = 0; i < 40; i++)
+		str_format(why + strlen(why), sizeof(why) - strlen(why), "cause %d, with words. ",
+			   i);
+	top_view_answer(v, "machine/gpu-broken",
+			json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "kind", "Machine", "name",
+				  "gpu-broken", "state", "leaving", "lastError", "reason",
+				  "DriveFailed", "message", why),
+			NULL);
+	draw(v, 40, 12);
+	assert_drawn("leaving");
+	assert_undrawn("not complete");
+	assert_undrawn("reading the objects");
+	assert_undrawn("cause 39");
+	assert_true(top_view_key(v, TOP_END));
+	draw(v, 40, 12);
+	assert_drawn("cause 39");
+	/* The last answer stays when the machine is deleted or cannot be read. */
+	top_view_machine(v, "gpu-broken", NULL);
+	top_view_answer(v, "machine/gpu-broken", NULL, "there is no Machine gpu-broken");
+	draw(v, 120, 30);
+	assert_drawn("cause 39");
+	assert_drawn("not updated: there is no Machine gpu-broken");
+	assert_true(top_view_key(v, TOP_ESCAPE));
+	assert_null(top_view_opened(v));
+	draw(v, 120, 30);
+	assert_undrawn("gpu-broken");
+	top_view_free(v);
+}
+
 static size_t longest_line(const char *text, size_t *lines)
 {
 	size_t most = 0, n = 0;
@@ -485,6 +534,7 @@ int main(void)
 		cmocka_unit_test(who_needs_a_person_stands_first),
 		cmocka_unit_test(keys_sort_and_filter),
 		cmocka_unit_test(a_machine_is_chosen_by_name_and_opened),
+		cmocka_unit_test(an_opened_row_shows_what_belongs_to_it),
 		cmocka_unit_test(no_line_is_wider_and_no_screen_longer),
 		cmocka_unit_test(texts_of_others_move_no_cursor),
 		cmocka_unit_test(the_queue_has_place_and_expected_start),

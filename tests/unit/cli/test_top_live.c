@@ -167,6 +167,49 @@ static void changes_and_actions_are_shown(void **state)
 	assert_int_equal(pty_end(&p), 0);
 }
 
+static void enter_shows_why_while_the_screen_goes_on(void **state)
+{
+	struct rig *r = *state;
+
+	put(r, "drains",
+	    "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'Drain', 'metadata': {'name': 'fans'}, "
+	    "'spec': {'machineNames': ['m-3'], 'reason': 'fan tray'}}",
+	    "{'phase': 'Draining'}");
+	put_machine(r, "m-3",
+		    "{'state': 'draining', 'leave': {'reason': 'drain', 'drain': 'fans', "
+		    "'podsLeft': 2}}");
+	pty_start(&p, 100, 40, "xterm", "C", top, r);
+	pty_await(&p, "2 machines");
+	pty_type(&p, "/m-3\n");
+	pty_await(&p, "filter: m-3 (1 of 2)");
+	/* An API server that does not answer blocks no key. */
+	kill(r->api.pid, SIGSTOP);
+	pty_type(&p, "\n");
+	pty_await(&p, "Machine m-3");
+	pty_await(&p, "reading the objects that belong to it");
+	pty_type(&p, "\033");
+	pty_await(&p, "> m-3");
+	pty_type(&p, "\n");
+	pty_await(&p, "reading the objects that belong to it");
+	kill(r->api.pid, SIGCONT);
+	pty_await(&p, "fan tray");
+	pty_without(&p, "reading the objects");
+	/* The answer is read again, and stays when the machine is gone. */
+	assert_int_equal(call(r, "DELETE", API "/machines/m-3", NULL), 200);
+	pty_await(&p, "not updated: there is no Machine m-3");
+	pty_type(&p, "\033");
+	pty_await(&p, "no machine matches the filter");
+	/* The question about a row is dropped at the end. */
+	pty_type(&p, "\033");
+	pty_await(&p, "> m-1");
+	kill(r->api.pid, SIGSTOP);
+	pty_type(&p, "\n");
+	pty_await(&p, "reading the objects that belong to it");
+	pty_type(&p, "q");
+	assert_int_equal(pty_end(&p), 0);
+	kill(r->api.pid, SIGCONT);
+}
+
 static void a_terminal_without_a_cursor_gets_the_fleet_once(void **state)
 {
 	pty_start(&p, 100, 30, "dumb", "C", top, *state);
@@ -190,6 +233,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(changes_and_actions_are_shown, setup, teardown),
+		cmocka_unit_test_setup_teardown(enter_shows_why_while_the_screen_goes_on, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(a_terminal_without_a_cursor_gets_the_fleet_once,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_signal_restores_the_terminal, setup, teardown),
