@@ -265,7 +265,7 @@ int cli_do_check(struct cli_client *c, const char *ns)
 		check_lease(&k);
 		check_objects(&k);
 	}
-	findings_print(f, c->json, c->tty && !getenv("NO_COLOR"), c->out);
+	findings_print(f, c->json, cli_colours(c), c->out);
 	return findings_of(f, FINDING_WRONG) > 0;
 }
 

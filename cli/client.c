@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/screen.h"
 #include "kube/client.h"
 #include "kube/config.h"
 
@@ -37,6 +38,18 @@ error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+bool cli_moves_cursor(const struct cli_client *c)
+{
+	const char *type = getenv("TERM");
+
+	return c->tty && !str_empty(type) && !str_eq(type, "dumb");
+}
+
+bool cli_colours(const struct cli_client *c)
+{
+	return cli_moves_cursor(c) && str_empty(getenv("NO_COLOR"));
 }
 
 int cli_failed(const struct cli_client *c, const char *fmt, ...)
@@ -447,6 +460,7 @@ json_t *cli_annotation(struct cli_client *c, const char *key, const char *value)
 static void tell(struct cli_client *c, const json_t *object, const json_t *wrote,
 		 const char *kubectl, const char *text)
 {
+	bool dim = cli_colours(c);
 	OWN_JSON all = NULL;
 
 	if (c->json) {
@@ -457,7 +471,8 @@ static void tell(struct cli_client *c, const json_t *object, const json_t *wrote
 		return;
 	}
 	fprintf(c->out, "%s\n", text);
-	fprintf(c->out, c->tty ? "\033[2msame as: %s\033[0m\n" : "same as: %s\n", kubectl);
+	fprintf(c->out, "%ssame as: %s%s\n", dim ? screen_sequence(SCREEN_DIM) : "", kubectl,
+		dim ? SCREEN_NORMAL : "");
 }
 
 int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, json_t *patch,

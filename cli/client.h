@@ -63,6 +63,12 @@ struct cli_client {
 int cli_open(struct cli_client *c, const char *verb, const struct cli_options *o);
 void cli_close(struct cli_client *c);
 
+/* True if c->out is a terminal that can move its cursor: TERM is set and not "dumb". */
+bool cli_moves_cursor(const struct cli_client *c);
+/* True if texts on c->out may have colours: cli_moves_cursor(), and NO_COLOR is not set or empty
+ * (https://no-color.org). */
+bool cli_colours(const struct cli_client *c);
+
 /* Prints c->verb and the formatted error on standard error. Always returns 1, the exit status. */
 int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -4,6 +4,7 @@
  * Tests: tests/unit/cli/test_verbs.c, tests/unit/cli/test_client.c
  */
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/screen.h"
 #include "cli/verbs.h"
 #include "kube/cache.h"
 
@@ -235,13 +237,13 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 	return object_decode(&object_kinds[OBJECT_DRAIN], o, a, &out, e) < 0 ? NULL : out;
 }
 
-static const char *colour(const char *phase)
+static enum screen_look look_of(const char *phase)
 {
-	return str_eq(phase, "Done")					? "\033[32m"
-	       : str_eq(phase, "Failed") || str_eq(phase, "Escalating") ? "\033[31m"
-	       : str_eq(phase, "Evicting")				? "\033[33m"
-	       : str_eq(phase, "Leaving") || str_eq(phase, "Wiping")	? "\033[36m"
-									: "\033[2m";
+	return str_eq(phase, "Done")					? SCREEN_GREEN
+	       : str_eq(phase, "Failed") || str_eq(phase, "Escalating") ? SCREEN_RED
+	       : str_eq(phase, "Evicting")				? SCREEN_YELLOW
+	       : str_eq(phase, "Leaving") || str_eq(phase, "Wiping")	? SCREEN_CYAN
+									: SCREEN_DIM;
 }
 
 static bool in_progress(const struct drain_target *t)
@@ -250,31 +252,48 @@ static bool in_progress(const struct drain_target *t)
 	       !str_eq(t->phase, "Stopped") && !str_eq(t->phase, "Cancelled");
 }
 
-/* Draws the table of machines over the previous one. If there are more than ROWS_MAX machines,
- * draws only those in progress. */
+/* Draws the table of machines over the previous one. If there are more machines than rows, draws
+ * only those in progress. */
 static void draw(struct follow *f, const struct drain *d)
 {
-	bool plain = getenv("NO_COLOR") != NULL;
-	size_t rows = 0, done = 0;
+	OWN(arena) a = arena_new();
+	struct buf text;
+	struct screen_text t = {.out = &text, .colour = cli_colours(f->c)};
+	struct screen s = {.limit = SIZE_MAX, .pen = screen_text_pen(&t)};
+	size_t rows = 0, done = 0, most;
 
+	buf_init(&text, 1 << 20);
+	screen_size(&s);
+	/* The heading, the last line and the cursor need a line each. */
+	most = s.height < 4 ? 1 : s.height - 3 < ROWS_MAX ? s.height - 3 : ROWS_MAX;
 	if (f->drawn)
-		fprintf(f->c->out, "\033[%zuA\033[J", f->drawn);
-	fprintf(f->c->out, "%-24s %-11s %5s  %s\n", "MACHINE", "PHASE", "PODS", "BLOCKED BY");
+		buf_printf(&text, "\033[%zuA\033[J", f->drawn);
+	screen_line(
+		&s, SCREEN_PLAIN,
+		arena_printf(a, "%-24s %-11s %5s  %s", "MACHINE", "PHASE", "PODS", "BLOCKED BY"));
 	for (size_t i = 0; i < d->status.targets.n; i++) {
-		const struct drain_target *t = &d->status.targets.v[i];
+		const struct drain_target *g = &d->status.targets.v[i];
 
-		done += str_eq(t->phase, "Done");
-		if (rows >= ROWS_MAX || (d->status.targets.n > ROWS_MAX && !in_progress(t)))
+		done += str_eq(g->phase, "Done");
+		if (rows >= most || (d->status.targets.n > most && !in_progress(g)))
 			continue;
 		rows++;
-		fprintf(f->c->out, "%-24.63s %s%-11s%s %5lld  %.60s\n", t->machine,
-			plain ? "" : colour(t->phase), t->phase, plain ? "" : "\033[0m",
-			(long long)t->pods_left, str_or(t->blocked_by, ""));
+		screen_add(&s, SCREEN_PLAIN, arena_printf(a, "%-24.63s ", g->machine));
+		screen_add(&s, look_of(g->phase), arena_printf(a, "%-11s", g->phase));
+		screen_line(&s, SCREEN_PLAIN,
+			    arena_printf(a, " %5lld  %.60s", (long long)g->pods_left,
+					 str_or(g->blocked_by, "")));
 	}
-	fprintf(f->c->out, "%s: %zu of %zu done\n",
-		drain_phase_names[d->status.phase < 0 ? DRAIN_PENDING : d->status.phase], done,
-		d->status.targets.n);
-	f->drawn = rows + 2;
+	screen_line(
+		&s, SCREEN_PLAIN,
+		arena_printf(
+			a, "%s: %zu of %zu done",
+			drain_phase_names[d->status.phase < 0 ? DRAIN_PENDING : d->status.phase],
+			done, d->status.targets.n));
+	screen_text_end(&t);
+	fwrite(text.data, 1, text.len, f->c->out);
+	buf_done(&text);
+	f->drawn = s.line;
 }
 
 /* Prints one line for each machine whose progress has changed since its last line. */
@@ -316,7 +335,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	str_copy(f->message, sizeof(f->message), ready ? str_or(ready->message, "") : "");
 	str_clean(f->message);
 	if (!f->c->json && d->status.start_time) {
-		if (f->c->tty)
+		if (cli_moves_cursor(f->c))
 			draw(f, d);
 		else
 			list(f, d);

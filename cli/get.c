@@ -170,7 +170,7 @@ static size_t print_table(struct get *g, size_t from, bool mixed)
 		add_row(g, t, json_array_get(g->found, i), mixed);
 	grid_print(t,
 		   &(struct grid_style){.width = g->opts->form == CLI_WIDE ? 0 : g->opts->width,
-					.colour = g->c->tty && !getenv("NO_COLOR"),
+					.colour = cli_colours(g->c),
 					.headless = g->opts->headless},
 		   g->c->out);
 	grid_free(t);

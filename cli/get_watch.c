@@ -81,7 +81,7 @@ static void print(struct get_watch *w)
 {
 	grid_print(w->grid,
 		   &(struct grid_style){.width = w->opts->form == CLI_WIDE ? 0 : w->opts->width,
-					.colour = w->c->tty && !getenv("NO_COLOR"),
+					.colour = cli_colours(w->c),
 					.headless = w->opts->headless},
 		   w->c->out);
 	fflush(w->c->out);

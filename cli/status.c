@@ -4,6 +4,7 @@
  * Tests: tests/unit/cli/test_status.c
  */
 #include <argp.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +42,8 @@ static size_t print_problem(const struct cli_client *c, const char *problem, siz
 
 int cli_do_status(struct cli_client *c, const struct view_where *w)
 {
-	struct screen s = {.colour = c->tty && !getenv("NO_COLOR")};
+	struct screen_text t = {.colour = cli_colours(c)};
+	struct screen s = {.pen = screen_text_pen(&t), .limit = SIZE_MAX};
 	OWN(view_client) v = view_client_new(c, w);
 	OWN_JSON status = status_read(c, v);
 	struct buf text;
@@ -56,11 +58,13 @@ int cli_do_status(struct cli_client *c, const struct view_where *w)
 	if (c->tty)
 		screen_size(&s);
 	above = print_problem(c, json_str_at(status, "problem"), s.width);
+	/* The last line of the terminal stays free for the prompt. */
 	if (s.height)
-		s.height = s.height > above + 2 ? s.height - above : 2;
+		s.limit = s.height > above + 2 ? s.height - above - 1 : 1;
 	buf_init(&text, 1 << 28);
-	s.out = &text;
+	t.out = &text;
 	status_print(status, loop_wall(c->loop), &s);
+	screen_text_end(&t);
 	fwrite(text.data, 1, text.len, c->out);
 	buf_done(&text);
 	return 0;

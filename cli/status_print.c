@@ -9,9 +9,9 @@
 #include "cli/stuck.h"
 
 #define GPU "nvidia.com/gpu"
-#define TITLE "\033[1m"
-#define BAD "\033[31m"
-#define CAUTION "\033[33m"
+#define TITLE SCREEN_BOLD
+#define BAD SCREEN_RED
+#define CAUTION SCREEN_YELLOW
 /* width of a screen on which the rows have all columns */
 #define WIDE 60
 
@@ -24,7 +24,7 @@ struct section {
 	const char *command;
 	const json_t *rows;
 	const char *(*text)(const json_t *row, const struct section *s);
-	const char *(*colour)(const json_t *row);
+	enum screen_look (*look)(const json_t *row);
 	struct arena *a;
 	int64_t now;
 	bool wide;
@@ -41,10 +41,10 @@ static const char *age(const struct section *s, const char *since)
 	return since ? arena_strdup(s->a, json_string_value(j)) : "-";
 }
 
-static const char *plain(const json_t *row)
+static enum screen_look plain(const json_t *row)
 {
 	(void)row;
-	return "";
+	return SCREEN_PLAIN;
 }
 
 #define RACKS_WIDE "  RACK              TOTAL SERVING    FREE  MOVING     OUT   OTHER"
@@ -63,9 +63,9 @@ static const char *rack_text(const json_t *k, const struct section *s)
 				      serving, free, moving, out);
 }
 
-static const char *rack_colour(const json_t *k)
+static enum screen_look rack_look(const json_t *k)
 {
-	return json_int_at(k, "out") ? BAD : "";
+	return json_int_at(k, "out") ? BAD : SCREEN_PLAIN;
 }
 
 /* Returns the expected time, such as "10:20 to 10:31 UTC"; "": unknown. */
@@ -113,9 +113,9 @@ static const char *tenant_text(const json_t *t, const struct section *s)
 		str_or(json_str_at(t, "state"), "-"));
 }
 
-static const char *tenant_colour(const json_t *t)
+static enum screen_look tenant_look(const json_t *t)
 {
-	return str_eq(json_str_at(t, "state"), "NotReady") ? BAD : "";
+	return str_eq(json_str_at(t, "state"), "NotReady") ? BAD : SCREEN_PLAIN;
 }
 
 static const char *stopped_text(const json_t *r, const struct section *s)
@@ -129,7 +129,7 @@ static const char *stopped_text(const json_t *r, const struct section *s)
 			    failed && message ? ": " : "", failed ? str_or(message, "") : "");
 }
 
-static const char *stopped_colour(const json_t *r)
+static enum screen_look stopped_look(const json_t *r)
 {
 	return str_eq(json_str_at(r, "state"), "Stopped") ? BAD : CAUTION;
 }
@@ -140,13 +140,14 @@ static const char *stopped_colour(const json_t *r)
 struct words {
 	struct screen *s;
 	struct arena *a;
-	const char *line, *colour;
+	const char *line;
+	enum screen_look look;
 };
 
 static void words_end(struct words *w)
 {
 	if (*w->line)
-		screen_line(w->s, w->colour, w->line);
+		screen_line(w->s, w->look, w->line);
 	w->line = "";
 }
 
@@ -160,7 +161,7 @@ static void words_add(struct words *w, const char *text)
 static void print_machines(const json_t *status, struct screen *s, struct arena *a)
 {
 	const json_t *m = json_object_get(status, "machines");
-	struct words w = {.s = s, .a = a, .line = "", .colour = ""};
+	struct words w = {.s = s, .a = a, .line = ""};
 	json_int_t n, gpus = json_int_at(m, "gpus");
 
 	screen_line(s, TITLE,
@@ -175,19 +176,19 @@ static void print_machines(const json_t *status, struct screen *s, struct arena 
 	}
 	words_end(&w);
 	if (!json_int_at(m, "total"))
-		screen_line(s, "", "  none; docs/add-rack.md adds machines");
+		screen_line(s, SCREEN_PLAIN, "  none; docs/add-rack.md adds machines");
 }
 
 static void print_needs(const json_t *status, struct screen *s, struct arena *a)
 {
-	struct words w = {.s = s, .a = a, .line = "", .colour = ""};
+	struct words w = {.s = s, .a = a, .line = ""};
 	size_t all = 0;
 	json_int_t n;
 
 	for (int need = 0; need < NEEDS; need++) {
 		n = json_int_at(status, "needs", need_name((enum need)need));
 		if (n && !all)
-			w.colour = stuck_need_colour((enum need)need);
+			w.look = stuck_need_look((enum need)need);
 		all += (size_t)n;
 	}
 	screen_line(s, TITLE, all ? "Needs attention (drover why)" : "Nothing is stuck");
@@ -242,11 +243,11 @@ static void print_section(const struct section *x, struct screen *s)
 	screen_line(s, TITLE,
 		    x->shown < n ? arena_printf(x->a, "%s (%s)", x->title, x->command) : x->title);
 	if (x->heading)
-		screen_line(s, "", x->heading);
+		screen_line(s, SCREEN_PLAIN, x->heading);
 	for (size_t i = 0; i < x->shown; i++) {
 		const json_t *row = json_array_get(x->rows, i);
 
-		screen_line(s, x->colour(row), x->text(row, x));
+		screen_line(s, x->look(row), x->text(row, x));
 	}
 }
 
@@ -271,7 +272,7 @@ void status_print(const json_t *status, int64_t now, struct screen *s)
 	const json_t *queue = json_object_get(status, "queue"),
 		     *racks = json_at(status, "machines", "racks");
 	const struct section same = {
-		.colour = plain, .a = a, .now = now, .wide = !s->width || s->width >= WIDE};
+		.look = plain, .a = a, .now = now, .wide = !s->width || s->width >= WIDE};
 	struct section x[SECTIONS];
 	size_t left;
 
@@ -282,7 +283,7 @@ void status_print(const json_t *status, int64_t now, struct screen *s)
 	x[RACKS].heading = x[RACKS].wide ? RACKS_WIDE : RACKS_NARROW;
 	x[RACKS].command = "all: drover status | cat";
 	x[RACKS].text = rack_text;
-	x[RACKS].colour = rack_colour;
+	x[RACKS].look = rack_look;
 	x[QUEUE].rows = json_object_get(queue, "pods");
 	x[QUEUE].title = queue_title(queue, &x[QUEUE]);
 	x[QUEUE].command = "one: drover why TENANT/NAMESPACE/POD";
@@ -294,12 +295,12 @@ void status_print(const json_t *status, int64_t now, struct screen *s)
 				     : "  TENANT         GPUS        WAIT  STATE";
 	x[TENANTS].command = "all: drover get tenants";
 	x[TENANTS].text = tenant_text;
-	x[TENANTS].colour = tenant_colour;
+	x[TENANTS].look = tenant_look;
 	x[STOPPED].rows = json_object_get(status, "stopped");
 	x[STOPPED].title = arena_printf(a, "Stopped %zu", rows_of(&x[STOPPED]));
 	x[STOPPED].command = "all: drover why";
 	x[STOPPED].text = stopped_text;
-	x[STOPPED].colour = stopped_colour;
+	x[STOPPED].look = stopped_look;
 
 	print_machines(status, s, a);
 	print_needs(status, s, a);

@@ -20,19 +20,20 @@
 #include "cli/verbs.h"
 
 static const struct {
-	const char *title, *colour;
+	const char *title;
+	enum screen_look look;
 } needs[NEEDS] = {
-	[NEED_OPERATOR] = {"Needs an operator", "\033[31m"},
-	[NEED_LATE] = {"Overdue or unreachable", "\033[33m"},
-	[NEED_SLOW] = {"Slower than usual, nothing has failed yet", "\033[33m"},
-	[NEED_TENANT] = {"Needs a change by its tenant", "\033[33m"},
-	[NEED_WAITS] = {"Waiting, continues without help", ""},
-	[NEED_HELD] = {"Held or paused by an operator", ""},
+	[NEED_OPERATOR] = {"Needs an operator", SCREEN_RED},
+	[NEED_LATE] = {"Overdue or unreachable", SCREEN_YELLOW},
+	[NEED_SLOW] = {"Slower than usual, nothing has failed yet", SCREEN_YELLOW},
+	[NEED_TENANT] = {"Needs a change by its tenant", SCREEN_YELLOW},
+	[NEED_WAITS] = {"Waiting, continues without help", SCREEN_PLAIN},
+	[NEED_HELD] = {"Held or paused by an operator", SCREEN_PLAIN},
 };
 
-const char *stuck_need_colour(enum need need)
+enum screen_look stuck_need_look(enum need need)
 {
-	return needs[need].colour;
+	return needs[need].look;
 }
 
 /* --- one row ---------------------------------------------------------------------------------- */
@@ -163,13 +164,13 @@ static void print_row(const struct stuck *s, const json_t *r)
 
 static void print_need(const struct stuck *s, enum need need)
 {
-	bool colour = s->c->tty && !getenv("NO_COLOR") && *needs[need].colour;
+	bool colour = cli_colours(s->c) && needs[need].look != SCREEN_PLAIN;
 	size_t n = json_array_size(s->rows[need]), shown = s->c->tty && n > ROWS_MAX ? ROWS_MAX : n;
 
 	if (!n)
 		return;
-	fprintf(s->c->out, "%s%s (%zu)%s\n", colour ? needs[need].colour : "", needs[need].title, n,
-		colour ? "\033[0m" : "");
+	fprintf(s->c->out, "%s%s (%zu)%s\n", colour ? screen_sequence(needs[need].look) : "",
+		needs[need].title, n, colour ? SCREEN_NORMAL : "");
 	for (size_t i = 0; i < shown; i++)
 		print_row(s, json_array_get(s->rows[need], i));
 	if (shown < n)

@@ -1,6 +1,7 @@
 #ifndef CLI_STUCK_H
 #define CLI_STUCK_H
 
+#include "cli/screen.h"
 #include "controller/explain/need.h"
 
 /*
@@ -10,9 +11,8 @@
  * Tests: tests/unit/cli/test_why.c
  */
 
-/* Returns the escape sequence that colours texts about objects with this need; "": none. need <
- * NEEDS. */
-const char *stuck_need_colour(enum need need);
+/* Returns the look of texts about objects with this need. need < NEEDS. */
+enum screen_look stuck_need_look(enum need need);
 
 /* Returns a row for an object that needs help, owned by the caller, and sets *need. The row has the
  * members object (TYPE/NAME), state, since, reason, message, waitingFor, nextTry, helps and

@@ -163,7 +163,7 @@ static void print_once(struct cli_client *c, struct top_view *v)
 		return;
 	}
 	buf_init(&text, 1 << 28);
-	top_view_print(v, &(struct top_size){0}, &text);
+	top_view_print(v, 0, 0, &text);
 	fwrite(text.data, 1, text.len, c->out);
 	buf_done(&text);
 }

@@ -3,9 +3,9 @@
  * drawn (cli/top_view.h).
  * Tests: tests/unit/cli/test_top.c
  */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <wchar.h>
 
 #include "base/arena.h"
 #include "base/data/age.h"
@@ -22,67 +22,9 @@ enum { BIG = 14, NARROW = 60, WIDE = 100, CELLS = 24 };
 
 struct draw {
 	struct top_view *v;
-	const struct top_size *s;
-	const struct top_pen *pen;
+	struct screen *s;
 	struct arena *a;
-	/* limit: first line that is not drawn */
-	size_t line, column, limit;
 };
-
-/* --- text ------------------------------------------------------------------------------------- */
-
-/* Returns the columns of a code point; 0: it cannot be shown. */
-static size_t columns_of(const struct draw *d, int32_t point)
-{
-	int n;
-
-	if (point < 0x80 || !d->s->width)
-		return 1;
-	n = d->s->unicode ? wcwidth((wchar_t)point) : 0;
-	return n > 0 ? (size_t)n : 0;
-}
-
-/* Appends text to the line, truncated at the width of the screen. A character that the screen
- * cannot show becomes '?'. */
-static void add(struct draw *d, enum top_look look, const char *text)
-{
-	char *copy = arena_strdup(d->a, text), *out = copy;
-	size_t left = strlen(copy), begin = d->column, used, n;
-
-	if (d->line >= d->limit)
-		return;
-	str_printable(copy);
-	for (const char *p = copy; left; p += used, left -= used) {
-		n = columns_of(d, str_utf8(p, left, &used));
-		if (d->s->width && d->column + (n ? n : 1) > d->s->width)
-			break;
-		d->column += n ? n : 1;
-		if (n)
-			memmove(out, p, used);
-		else
-			*out = '?';
-		out += n ? used : 1;
-	}
-	*out = '\0';
-	d->pen->put(d->line, begin, look, copy, d->pen->arg);
-}
-
-static void end(struct draw *d)
-{
-	d->line++;
-	d->column = 0;
-}
-
-static void line(struct draw *d, enum top_look look, const char *text)
-{
-	add(d, look, text);
-	end(d);
-}
-
-static size_t left(const struct draw *d)
-{
-	return d->limit > d->line ? d->limit - d->line : 0;
-}
 
 static bool is_wide(const struct draw *d, size_t columns)
 {
@@ -106,8 +48,8 @@ static size_t first_row(size_t at, size_t room)
 /* --- machines --------------------------------------------------------------------------------- */
 
 static const char *const need_glyphs[NEEDS] = {"!", "x", "~", "#", "."};
-static const enum top_look need_looks[NEEDS] = {TOP_RED, TOP_YELLOW, TOP_CYAN, TOP_GREEN,
-						TOP_PLAIN};
+static const enum screen_look need_looks[NEEDS] = {SCREEN_RED, SCREEN_YELLOW, SCREEN_CYAN,
+						   SCREEN_GREEN, SCREEN_PLAIN};
 
 static void draw_states(struct draw *d)
 {
@@ -115,19 +57,19 @@ static void draw_states(struct draw *d)
 	const char *text;
 	char t[STR_TIME_SIZE];
 
-	add(d, TOP_BOLD, arena_printf(d->a, "%zu machines", map_size(v->machines)));
+	screen_add(d->s, SCREEN_BOLD, arena_printf(d->a, "%zu machines", map_size(v->machines)));
 	for (int s = 0; s < MACHINE_STATES; s++) {
 		if (!v->states[s])
 			continue;
 		text = arena_printf(d->a, "  %s %zu", machine_state_info[s].name, v->states[s]);
-		if (d->s->width && d->column + strlen(text) > d->s->width && d->line < 2)
-			end(d);
-		add(d, TOP_BOLD, d->column ? text : text + 2);
+		if (d->s->width && d->s->column + strlen(text) > d->s->width && d->s->line < 2)
+			screen_end(d->s);
+		screen_add(d->s, SCREEN_BOLD, d->s->column ? text : text + 2);
 	}
 	text = arena_printf(d->a, "  by %s  %.5s UTC", top_view_order(v), str_time(t, v->now) + 11);
-	if (d->s->height && d->column + strlen(text) <= d->s->width)
-		add(d, TOP_PLAIN, text);
-	end(d);
+	if (d->s->height && d->s->column + strlen(text) <= d->s->width)
+		screen_add(d->s, SCREEN_PLAIN, text);
+	screen_end(d->s);
 }
 
 /* Returns the time left of a phase, such as " 12m left"; "" if it is unknown. */
@@ -209,36 +151,38 @@ static void draw_machines(struct draw *d)
 	    tenant = widest(v, "tenant", 6, wide ? 40 : 12), rack = widest(v, "rack", 4, 40);
 	size_t room, from;
 
-	add(d, TOP_BOLD, arena_printf(d->a, "  %-*s %-11s", name, "MACHINE", "STATE"));
+	screen_add(d->s, SCREEN_BOLD, arena_printf(d->a, "  %-*s %-11s", name, "MACHINE", "STATE"));
 	if (mid)
-		add(d, TOP_BOLD, arena_printf(d->a, " %7s  %-*s", "FOR", tenant, "TENANT"));
+		screen_add(d->s, SCREEN_BOLD,
+			   arena_printf(d->a, " %7s  %-*s", "FOR", tenant, "TENANT"));
 	if (wide)
-		add(d, TOP_BOLD, arena_printf(d->a, " %-*s", rack, "RACK"));
-	line(d, TOP_BOLD, " DOING");
-	room = left(d);
+		screen_add(d->s, SCREEN_BOLD, arena_printf(d->a, " %-*s", rack, "RACK"));
+	screen_line(d->s, SCREEN_BOLD, " DOING");
+	room = screen_left(d->s);
 	from = first_row(v->at, room);
 	for (size_t i = from; i < v->rows && i - from < room; i++) {
 		const json_t *m = v->shown[i]->answer;
 		bool at = d->s->height && i == v->at;
-		enum top_look look = at ? TOP_REVERSE : need_looks[v->shown[i]->need];
+		enum screen_look look = at ? SCREEN_REVERSE : need_looks[v->shown[i]->need];
 
-		add(d, look,
-		    arena_printf(d->a, "%c %-*.*s %-11.11s", at ? '>' : ' ', name, name,
-				 v->shown[i]->name, str_or(json_str_at(m, "state"), "-")));
+		screen_add(d->s, look,
+			   arena_printf(d->a, "%c %-*.*s %-11.11s", at ? '>' : ' ', name, name,
+					v->shown[i]->name, str_or(json_str_at(m, "state"), "-")));
 		if (mid)
-			add(d, look,
-			    arena_printf(d->a, " %7.7s  %-*.*s", age(d, json_str_at(m, "since")),
-					 tenant, tenant, str_or(json_str_at(m, "tenant"), "-")));
+			screen_add(d->s, look,
+				   arena_printf(d->a, " %7.7s  %-*.*s",
+						age(d, json_str_at(m, "since")), tenant, tenant,
+						str_or(json_str_at(m, "tenant"), "-")));
 		if (wide)
-			add(d, look,
-			    arena_printf(d->a, " %-*.*s", rack, rack,
-					 str_or(json_str_at(m, "rack"), "-")));
-		line(d, look, arena_printf(d->a, " %.200s", doing(d, m)));
+			screen_add(d->s, look,
+				   arena_printf(d->a, " %-*.*s", rack, rack,
+						str_or(json_str_at(m, "rack"), "-")));
+		screen_line(d->s, look, arena_printf(d->a, " %.200s", doing(d, m)));
 	}
 	if (!v->rows)
-		line(d, TOP_PLAIN,
-		     *v->filter ? "  no machine matches the filter; Esc clears it"
-				: "  no machines");
+		screen_line(d->s, SCREEN_PLAIN,
+			    *v->filter ? "  no machine matches the filter; Esc clears it"
+				       : "  no machines");
 }
 
 /* --- racks ------------------------------------------------------------------------------------ */
@@ -273,13 +217,13 @@ static void draw_block(struct draw *d, const struct blocks *b, size_t at, bool c
 {
 	const struct top_view *v = d->v;
 	const struct top_rack *r = &v->racks[at];
-	size_t n = r->n > b->cells ? b->cells : r->n, begin = d->column;
+	size_t n = r->n > b->cells ? b->cells : r->n, begin = d->s->column;
 	char *run = arena_alloc(d->a, b->cells * 4 + 1);
 
-	add(d, chosen ? TOP_REVERSE : TOP_PLAIN,
-	    arena_printf(d->a, "%c%-*.*s", chosen ? '>' : ' ', (int)b->label, (int)b->label,
-			 *r->name ? r->name : "-"));
-	add(d, TOP_PLAIN, " ");
+	screen_add(d->s, chosen ? SCREEN_REVERSE : SCREEN_PLAIN,
+		   arena_printf(d->a, "%c%-*.*s", chosen ? '>' : ' ', (int)b->label, (int)b->label,
+				*r->name ? r->name : "-"));
+	screen_add(d->s, SCREEN_PLAIN, " ");
 	for (size_t i = 0, k; i < n; i = k) {
 		enum top_need need = v->racked[r->first + i]->need;
 		const char *glyph =
@@ -288,12 +232,12 @@ static void draw_block(struct draw *d, const struct blocks *b, size_t at, bool c
 
 		for (k = i; k < n && v->racked[r->first + k]->need == need; k++)
 			to = stpcpy(to, glyph);
-		add(d, need_looks[need], run);
+		screen_add(d->s, need_looks[need], run);
 	}
 	if (r->n > n)
-		add(d, TOP_PLAIN, arena_printf(d->a, "+%zu", r->n - n));
-	if (d->s->width && b->across > 1 && d->column < begin + b->width)
-		d->column = begin + b->width;
+		screen_add(d->s, SCREEN_PLAIN, arena_printf(d->a, "+%zu", r->n - n));
+	if (d->s->width && b->across > 1 && d->s->column < begin + b->width)
+		d->s->column = begin + b->width;
 }
 
 static size_t rack_lines(const struct draw *d)
@@ -311,15 +255,16 @@ static void draw_racks(struct draw *d, bool choose)
 	struct blocks b = blocks_of(d);
 	size_t from, room;
 
-	line(d, TOP_BOLD,
-	     arena_printf(d->a, " %zu RACKS   ! operator  x fails  ~ changes  %s serves  . rests",
-			  v->nracks, d->s->unicode ? "\u25a0" : need_glyphs[NEED_SERVES]));
-	room = left(d) < v->nracks ? left(d) * b.across : v->nracks;
+	screen_line(d->s, SCREEN_BOLD,
+		    arena_printf(d->a,
+				 " %zu RACKS   ! operator  x fails  ~ changes  %s serves  . rests",
+				 v->nracks, d->s->unicode ? "\u25a0" : need_glyphs[NEED_SERVES]));
+	room = screen_left(d->s) < v->nracks ? screen_left(d->s) * b.across : v->nracks;
 	from = choose ? first_row(v->rack_at, room) : 0;
 	for (size_t i = from; i < v->nracks && i - from < room; i++) {
 		draw_block(d, &b, i, choose && i == v->rack_at);
 		if ((i - from) % b.across == b.across - 1 || i + 1 == v->nracks)
-			end(d);
+			screen_end(d->s);
 	}
 }
 
@@ -354,53 +299,54 @@ static void draw_queue(struct draw *d, bool choose)
 	}
 	name = (int)(longest > most ? most : longest);
 
-	line(d, TOP_BOLD,
-	     arena_printf(d->a, " PLACE %-*s %s%-19s %s", name,
-			  arena_printf(d->a, "POD (%zu)", v->npods), mid ? "    FOR " : "",
-			  "EXPECTED", mid ? "WHY" : ""));
-	room = left(d);
+	screen_line(d->s, SCREEN_BOLD,
+		    arena_printf(d->a, " PLACE %-*s %s%-19s %s", name,
+				 arena_printf(d->a, "POD (%zu)", v->npods), mid ? "    FOR " : "",
+				 "EXPECTED", mid ? "WHY" : ""));
+	room = screen_left(d->s);
 	from = choose ? first_row(v->pod_at, room) : 0;
 	for (size_t i = from; i < v->npods && i - from < room; i++) {
 		const json_t *now = json_object_get(v->pods[i], "now");
 		const char *claim = json_str_at(now, "claim");
 		int64_t place = json_int_at(now, "place");
 		bool at = choose && i == v->pod_at;
-		enum top_look look = at ? TOP_REVERSE : TOP_PLAIN;
+		enum screen_look look = at ? SCREEN_REVERSE : SCREEN_PLAIN;
 
-		add(d, look,
-		    arena_printf(d->a, "%c%5.9s %-*.*s ", at ? '>' : ' ',
-				 place > 0 ? arena_printf(d->a, "%lld", (long long)place) : "-",
-				 name, name, str_or(json_str_at(v->pods[i], "name"), "")));
+		screen_add(
+			d->s, look,
+			arena_printf(d->a, "%c%5.9s %-*.*s ", at ? '>' : ' ',
+				     place > 0 ? arena_printf(d->a, "%lld", (long long)place) : "-",
+				     name, name, str_or(json_str_at(v->pods[i], "name"), "")));
 		if (mid)
-			add(d, look,
-			    arena_printf(d->a, "%7.7s ", age(d, json_str_at(now, "since"))));
-		line(d, look,
-		     arena_printf(d->a, mid ? "%-19s %s%s%.200s" : "%.8s",
-				  claim ? eta(d, map_get(v->claims, claim)) : "unknown",
-				  str_or(json_str_at(now, "reason"), ""),
-				  json_str_at(now, "message") ? ": " : "",
-				  str_or(json_str_at(now, "message"), "")));
+			screen_add(d->s, look,
+				   arena_printf(d->a, "%7.7s ", age(d, json_str_at(now, "since"))));
+		screen_line(d->s, look,
+			    arena_printf(d->a, mid ? "%-19s %s%s%.200s" : "%.8s",
+					 claim ? eta(d, map_get(v->claims, claim)) : "unknown",
+					 str_or(json_str_at(now, "reason"), ""),
+					 json_str_at(now, "message") ? ": " : "",
+					 str_or(json_str_at(now, "message"), "")));
 	}
 	if (!v->npods)
-		line(d, TOP_PLAIN, "  no pod waits");
+		screen_line(d->s, SCREEN_PLAIN, "  no pod waits");
 }
 
 static void draw_claims(struct draw *d)
 {
 	struct map_iter it;
 
-	line(d, TOP_BOLD,
-	     arena_printf(d->a, "  %-24s %-12s %-12s %-12s EXPECTED   (%zu in progress)", "CLAIM",
-			  "POOL", "TENANT", "PHASE", map_size(d->v->claims)));
+	screen_line(d->s, SCREEN_BOLD,
+		    arena_printf(d->a, "  %-24s %-12s %-12s %-12s EXPECTED   (%zu in progress)",
+				 "CLAIM", "POOL", "TENANT", "PHASE", map_size(d->v->claims)));
 	map_for_each (it, d->v->claims) {
 		const json_t *c = it.value;
 
-		if (left(d))
-			line(d, TOP_PLAIN,
-			     arena_printf(d->a, "  %-24.40s %-12.40s %-12.40s %-12.20s %s", it.key,
-					  str_or(json_str_at(c, "pool"), "-"),
-					  str_or(json_str_at(c, "tenant"), "-"),
-					  str_or(json_str_at(c, "state"), "-"), eta(d, c)));
+		if (screen_left(d->s))
+			screen_line(d->s, SCREEN_PLAIN,
+				    arena_printf(d->a, "  %-24.40s %-12.40s %-12.40s %-12.20s %s",
+						 it.key, str_or(json_str_at(c, "pool"), "-"),
+						 str_or(json_str_at(c, "tenant"), "-"),
+						 str_or(json_str_at(c, "state"), "-"), eta(d, c)));
 	}
 }
 
@@ -439,10 +385,10 @@ static void draw_text(struct draw *d, const char *text)
 			l += *l == ' ';
 		} while (*l);
 	}
-	skip = lines > left(d) ? lines - left(d) : 0;
+	skip = lines > screen_left(d->s) ? lines - screen_left(d->s) : 0;
 	d->v->scroll = d->v->scroll < skip ? d->v->scroll : skip;
 	for (size_t i = d->v->scroll; i < lines; i++)
-		line(d, TOP_PLAIN, parts[i]);
+		screen_line(d->s, SCREEN_PLAIN, parts[i]);
 }
 
 /* Returns what the object of the opened row alone explains; NULL: it no longer exists. */
@@ -498,20 +444,20 @@ static const char help_text[] =
 /* --- the screen ------------------------------------------------------------------------------- */
 
 /* Returns the text for the bottom of the screen; *look: how it is drawn. */
-static const char *foot_of(const struct draw *d, enum top_look *look)
+static const char *foot_of(const struct draw *d, enum screen_look *look)
 {
 	const struct top_view *v = d->v;
 	const char *verb = top_verb_names[v->verb];
 	char t[STR_TIME_SIZE];
 
-	*look = TOP_BOLD;
+	*look = SCREEN_BOLD;
 	if (v->input == TOP_FILTER)
 		return arena_printf(d->a, "filter: %s_", v->filter);
 	if (v->input == TOP_REASON)
 		return arena_printf(d->a, "%s %s, reason: %s_", verb, v->asked, v->reason);
 	if (v->input == TOP_SURE)
 		return arena_printf(d->a, "y: %s %s? other key: no", verb, v->asked);
-	*look = v->trouble ? TOP_RED : TOP_PLAIN;
+	*look = v->trouble ? SCREEN_RED : SCREEN_PLAIN;
 	if (v->trouble)
 		return arena_printf(d->a, "not updated since %s: %s", str_time(t, v->now),
 				    v->trouble);
@@ -544,8 +490,8 @@ static size_t cut_foot(const struct draw *d, const char *text, const char **part
 static void draw_all(struct draw *d)
 {
 	const struct top_view *v = d->v;
-	size_t room = left(d), end_at = d->limit, racks = rack_lines(d), queue = v->npods + 1,
-	       claims = map_size(v->claims) + 1;
+	size_t room = screen_left(d->s), end_at = d->s->limit, racks = rack_lines(d),
+	       queue = v->npods + 1, claims = map_size(v->claims) + 1;
 
 	racks = racks > room / 4 ? room / 4 : racks;
 	queue = queue > room / 4 ? room / 4 : queue;
@@ -553,17 +499,17 @@ static void draw_all(struct draw *d)
 	queue = v->npods ? queue : 0;
 	claims = map_size(v->claims) ? claims : 0;
 	if (racks > 1) {
-		d->limit = d->line + racks;
+		d->s->limit = d->s->line + racks;
 		draw_racks(d, false);
 	}
-	d->limit = end_at - queue - claims;
+	d->s->limit = end_at - queue - claims;
 	draw_machines(d);
 	if (queue) {
-		d->line = d->line > d->limit ? d->limit : d->line;
-		d->limit = end_at - claims;
+		d->s->line = d->s->line > d->s->limit ? d->s->limit : d->s->line;
+		d->s->limit = end_at - claims;
 		draw_queue(d, false);
 	}
-	d->limit = end_at;
+	d->s->limit = end_at;
 	if (claims)
 		draw_claims(d);
 }
@@ -572,15 +518,15 @@ static void draw_pipe(struct draw *d)
 {
 	draw_machines(d);
 	if (d->v->npods) {
-		end(d);
+		screen_end(d->s);
 		draw_queue(d, false);
 	}
 	if (map_size(d->v->claims)) {
-		end(d);
+		screen_end(d->s);
 		draw_claims(d);
 	}
 	if (rack_lines(d)) {
-		end(d);
+		screen_end(d->s);
 		draw_racks(d, false);
 	}
 }
@@ -599,20 +545,22 @@ static void draw_body(struct draw *d)
 		draw_racks(d, true);
 	else if (v->panel == TOP_QUEUE)
 		draw_queue(d, true);
-	else if (left(d) >= BIG)
+	else if (screen_left(d->s) >= BIG)
 		draw_all(d);
 	else
 		draw_machines(d);
 }
 
-void top_view_draw(struct top_view *v, const struct top_size *s, const struct top_pen *pen)
+void top_view_draw(struct top_view *v, struct screen *s)
 {
 	OWN(arena) a = arena_new();
-	struct draw d = {.v = v, .s = s, .pen = pen, .a = a, .limit = SIZE_MAX};
+	struct draw d = {.v = v, .s = s, .a = a};
 	const char *text, **parts = arena_calloc(a, s->height + 1, sizeof(*parts));
-	enum top_look look;
+	enum screen_look look;
 	size_t n;
 
+	s->line = s->column = 0;
+	s->limit = SIZE_MAX;
 	top_view_settle(v);
 	if (!s->height) {
 		draw_states(&d);
@@ -621,41 +569,21 @@ void top_view_draw(struct top_view *v, const struct top_size *s, const struct to
 	}
 	text = foot_of(&d, &look);
 	n = cut_foot(&d, text, parts);
-	d.limit = s->height - n;
+	s->limit = s->height - n;
 	draw_states(&d);
 	draw_body(&d);
-	d.limit = s->height;
-	d.line = s->height - n;
-	d.column = 0;
+	s->limit = s->height;
+	s->line = s->height - n;
+	s->column = 0;
 	for (size_t i = 0; i < n; i++)
-		line(&d, look, parts[i]);
+		screen_line(s, look, parts[i]);
 }
 
-/* --- as text ---------------------------------------------------------------------------------- */
-
-struct printing {
-	struct buf *out;
-	size_t line, column;
-};
-
-static void print(size_t to, size_t column, enum top_look look, const char *text, void *arg)
+void top_view_print(struct top_view *v, size_t width, size_t height, struct buf *out)
 {
-	struct printing *p = arg;
+	struct screen_text t = {.out = out};
+	struct screen s = {.width = width, .height = height, .pen = screen_text_pen(&t)};
 
-	(void)look;
-	for (; p->line < to; p->line++, p->column = 0)
-		buf_puts(p->out, "\n");
-	for (; p->column < column; p->column++)
-		buf_puts(p->out, " ");
-	buf_puts(p->out, text);
-	for (; *text; text++)
-		p->column += ((unsigned char)*text & 0xc0) != 0x80;
-}
-
-void top_view_print(struct top_view *v, const struct top_size *s, struct buf *out)
-{
-	struct printing p = {.out = out};
-
-	top_view_draw(v, s, &(struct top_pen){.put = print, .arg = &p});
-	buf_puts(out, "\n");
+	top_view_draw(v, &s);
+	screen_text_end(&t);
 }

@@ -37,16 +37,16 @@ static bool is_able(const char *type, int fd, struct err *e)
 
 static void start_colours(void)
 {
-	static const short colours[] = {[TOP_RED] = COLOR_RED,
-					[TOP_YELLOW] = COLOR_YELLOW,
-					[TOP_CYAN] = COLOR_CYAN,
-					[TOP_GREEN] = COLOR_GREEN};
+	static const short colours[] = {[SCREEN_RED] = COLOR_RED,
+					[SCREEN_YELLOW] = COLOR_YELLOW,
+					[SCREEN_CYAN] = COLOR_CYAN,
+					[SCREEN_GREEN] = COLOR_GREEN};
 
 	term.colour = str_empty(getenv("NO_COLOR")) && has_colors() && start_color() == OK;
 	if (!term.colour)
 		return;
 	use_default_colors();
-	for (short look = TOP_RED; look <= TOP_GREEN; look++)
+	for (short look = SCREEN_RED; look <= SCREEN_GREEN; look++)
 		init_pair(look, colours[look], -1);
 }
 
@@ -81,27 +81,29 @@ void top_screen_close(void)
 	term.screen = NULL;
 }
 
-static attr_t look_of(enum top_look look)
+static attr_t look_of(enum screen_look look)
 {
 	switch (look) {
-	case TOP_RED:
-	case TOP_YELLOW:
-	case TOP_CYAN:
-	case TOP_GREEN:
+	case SCREEN_RED:
+	case SCREEN_YELLOW:
+	case SCREEN_CYAN:
+	case SCREEN_GREEN:
 		if (term.colour)
 			return (attr_t)COLOR_PAIR(look);
-		return look == TOP_RED ? A_BOLD : A_NORMAL;
-	case TOP_BOLD:
+		return look == SCREEN_RED ? A_BOLD : A_NORMAL;
+	case SCREEN_BOLD:
 		return A_BOLD;
-	case TOP_REVERSE:
+	case SCREEN_REVERSE:
 		return A_REVERSE;
-	case TOP_PLAIN:
+	case SCREEN_DIM:
+		return A_DIM;
+	case SCREEN_PLAIN:
 		break;
 	}
 	return A_NORMAL;
 }
 
-static void put(size_t line, size_t column, enum top_look look, const char *text, void *arg)
+static void put(size_t line, size_t column, enum screen_look look, const char *text, void *arg)
 {
 	attr_t attributes = look_of(look);
 
@@ -113,12 +115,13 @@ static void put(size_t line, size_t column, enum top_look look, const char *text
 
 void top_screen_draw(struct top_view *v)
 {
-	const struct top_size s = {.width = (size_t)COLS,
-				   .height = (size_t)LINES,
-				   .unicode = str_eq(nl_langinfo(CODESET), "UTF-8")};
+	struct screen s = {.width = (size_t)COLS,
+			   .height = (size_t)LINES,
+			   .unicode = str_eq(nl_langinfo(CODESET), "UTF-8"),
+			   .pen = {.put = put}};
 
 	erase();
-	top_view_draw(v, &s, &(struct top_pen){.put = put});
+	top_view_draw(v, &s);
 	move(LINES - 1, 0);
 	refresh();
 }

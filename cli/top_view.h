@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include "base/buf.h"
 #include "base/data/json.h"
+#include "cli/screen.h"
 
 /*
  * top_view: the content of `drover top`, without a terminal: racks, machines, the queue of pods,
@@ -75,23 +76,10 @@ bool top_view_waits(const struct top_view *v);
 /* Shows text (lines) until a key is pressed: the output of an action. */
 void top_view_said(struct top_view *v, const char *text);
 
-struct top_size {
-	/* size of the terminal in characters; 0: no limit and no selected row, for output to a
-	 * pipe */
-	size_t width, height;
-	/* true: the terminal shows UTF-8, and LC_CTYPE is a UTF-8 locale */
-	bool unicode;
-};
-enum top_look { TOP_PLAIN, TOP_BOLD, TOP_RED, TOP_YELLOW, TOP_CYAN, TOP_GREEN, TOP_REVERSE };
-/* Where a drawn text appears. The text has no control character and fits on the screen. */
-struct top_pen {
-	void (*put)(size_t line, size_t column, enum top_look look, const char *text, void *arg);
-	void *arg;
-};
-/* Draws one screen. Lines are drawn from top to bottom, and each from left to right; lines without
- * text are not drawn. */
-void top_view_draw(struct top_view *v, const struct top_size *s, const struct top_pen *pen);
-/* Appends one screen to `out` as text. Each line ends with a newline. */
-void top_view_print(struct top_view *v, const struct top_size *s, struct buf *out);
+/* Draws the view on a screen whose height and width are set; height 0: the whole fleet, without a
+ * selected row. */
+void top_view_draw(struct top_view *v, struct screen *s);
+/* Appends one screen of this size to `out` as text; 0: no limit. Each line ends with a newline. */
+void top_view_print(struct top_view *v, size_t width, size_t height, struct buf *out);
 
 #endif

@@ -24,10 +24,15 @@ static char *drawn;
 static void draw(const json_t *status, size_t width, size_t height, bool colour)
 {
 	struct buf b;
-	struct screen s = {.width = width, .height = height, .colour = colour, .out = &b};
+	struct screen_text t = {.out = &b, .colour = colour};
+	struct screen s = {.width = width,
+			   .height = height,
+			   .pen = screen_text_pen(&t),
+			   .limit = height ? height - 1 : SIZE_MAX};
 
 	buf_init(&b, 1 << 24);
 	status_print(status, NOW, &s);
+	screen_text_end(&t);
 	free(drawn);
 	drawn = buf_steal(&b);
 }

@@ -15,11 +15,10 @@ static char *drawn;
 
 static const char *draw(struct top_view *v, size_t width, size_t height)
 {
-	const struct top_size s = {.width = width, .height = height};
 	struct buf b;
 
 	buf_init(&b, 1 << 20);
-	top_view_print(v, &s, &b);
+	top_view_print(v, width, height, &b);
 	free(drawn);
 	drawn = buf_steal(&b);
 	return drawn;

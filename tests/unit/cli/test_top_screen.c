@@ -177,8 +177,7 @@ static void a_question_comes_first(void **state)
 	pty_type(&p, "\033");
 	pty_await(&p, "MACHINE");
 	pty_type(&p, "\033OB\n"); /* down */
-	pty_await(&p, "Esc: back");
-	assert_non_null(strstr(pty_screen(&p), "Machine gpu-00001"));
+	pty_await(&p, "Machine gpu-00001");
 	pty_type(&p, "q");
 	assert_int_equal(pty_end(&p), 0);
 }
