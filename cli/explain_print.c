@@ -4,18 +4,26 @@
  */
 #include "cli/explain_print.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/data/age.h"
+#include "base/mem.h"
 #include "base/str.h"
 
-/* Appends s with spaces instead of control characters: anyone who may write an object determines
- * its texts, and they must not control the operator's terminal. */
+/* Appends s with spaces instead of line ends and '?' instead of other control characters: anyone
+ * who may write an object determines its texts, and they must not control the operator's
+ * terminal. */
 static void print_text(struct buf *out, const char *s)
 {
-	for (; *s; s++)
-		buf_put(out, (unsigned char)*s < 0x20 || *s == 0x7f ? " " : s, 1);
+	char *copy = mem_strdup(s);
+
+	for (char *p = copy; (p = strpbrk(p, "\n\r\t")); p++)
+		*p = ' ';
+	str_printable(copy);
+	buf_puts(out, copy);
+	free(copy);
 }
 
 static void row(struct buf *out, const char *label, const char *text)
