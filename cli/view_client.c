@@ -235,14 +235,25 @@ static json_t *try_published(struct view_client *v, const char *path)
 	return page;
 }
 
+/* True if the API server has no Service of the view. */
+static bool no_service(struct view_client *v)
+{
+	static const struct kube_resource services = {"", "v1", "services", "Service", true};
+	struct err e;
+	OWN_JSON o = cli_metadata(v->c, &services, v->w.ns, VIEW_NAME, &e);
+
+	return !o && e.kind == ERR_NOT_FOUND;
+}
+
 /* Adds to *e what the operator can do. */
-static void advise(const struct view_client *v, struct err *e)
+static void advise(struct view_client *v, struct err *e)
 {
 	const struct err was = *e;
 	const char *help = NULL;
 
-	if (strstr(was.text, "services \"" VIEW_NAME "\" not found"))
-		help = "apply deploy/controller.yaml, which has the Service " VIEW_NAME;
+	if (was.code == 404 && !v->peer && no_service(v))
+		help = "check --context and --namespace, or apply deploy/controller.yaml, which "
+		       "has the Service " VIEW_NAME;
 	else if (was.code == 404 && !v->token)
 		help = "apply deploy/rbac.yaml";
 	else if (was.code == 404)
@@ -254,7 +265,7 @@ static void advise(const struct view_client *v, struct err *e)
 	else if (was.kind == ERR_UNAVAILABLE || was.kind == ERR_TIMEOUT)
 		help = "drover check";
 	if (help)
-		(void)!err_set(e, was.kind, was.code, "%.160s; what helps: %s", was.text, help);
+		(void)!err_set(e, was.kind, was.code, "%.130s; what helps: %s", was.text, help);
 }
 
 /* Chooses the place at which the view answers, and returns the first page of a list from there;
@@ -324,13 +335,14 @@ json_t *view_client_list(struct view_client *v, const char *path, const char *ro
 {
 	json_t *list = NULL;
 
-	if (v->failed.kind == ERR_NONE)
+	if (v->failed.kind == ERR_NONE) {
 		list = read_list(v, path, rows, &v->failed);
-	if (list) {
-		err_clear(&v->failed);
-		return list;
+		if (!list)
+			advise(v, &v->failed);
 	}
-	advise(v, &v->failed);
-	*e = v->failed;
-	return NULL;
+	if (list)
+		err_clear(&v->failed);
+	else
+		*e = v->failed;
+	return list;
 }

@@ -271,10 +271,16 @@ static void each_failure_says_what_helps(void **state)
 {
 	struct bed *b = *state;
 
+	struct err again;
+
 	b->status = 404;
-	assert_fails(b, "the leader is older than this command; update drover");
+	assert_fails(b, "check --context and --namespace, or apply deploy/controller.yaml");
 	b->text = "services \"drover-view\" not found";
 	assert_fails(b, "apply deploy/controller.yaml");
+	assert_null(view_client_list(b->v, LIST, "pods", &again));
+	assert_string_equal(again.text, b->e.text);
+	fake_api_put(&b->f, "/api/v1/namespaces/drover-system/services/drover-view", "{}");
+	assert_fails(b, "the leader is older than this command; update drover");
 	b->text = NULL;
 	b->status = 401;
 	assert_fails(b, "log in again");
