@@ -324,7 +324,7 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 		    begins = str_eq(state, "known") || str_eq(state, "retired");
 
 	if (!m)
-		return cli_failed(c, "%s", e.text);
+		return cli_report_unreadable(c, OBJECT_MACHINE, a->machine, &e);
 	if (a->bmc)
 		return approve_bmc(c, a, m);
 	if (!json_at(m, "spec", "identity") && !json_object_size(seen))

@@ -44,6 +44,8 @@ struct bundle {
 	struct arena *a;
 	/* one line for each object or file that could not be read, and why */
 	struct buf missing;
+	/* number of lines of missing */
+	size_t lacking;
 	/* State of the list that is being read. folder: its folder in the archive; part: content of
 	 * the file that is not full yet; parts: number of full files; left_out: number of objects
 	 * left out; wanted: true for objects to add (NULL: all). */
@@ -60,6 +62,7 @@ struct bundle {
 
 static void lacks(struct bundle *b, const char *what, const char *why)
 {
+	b->lacking++;
 	buf_printf(&b->missing, "%s: ", what);
 	redact_text(why, &b->missing);
 	buf_puts(&b->missing, "\n");
@@ -263,6 +266,11 @@ int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to)
 	add_own(&b);
 	add_kinds(&b);
 	add_events(&b);
+	if (b.lacking)
+		(void)cli_failed(c,
+				 "%zu parts could not be read; missing.txt in the archive says "
+				 "why",
+				 b.lacking);
 	lacks(&b, "metrics", "not included: reading them needs a token");
 	tarball_add(b.tar, "missing.txt", b.missing.data, b.missing.len);
 	rc = tarball_end(b.tar, &e);

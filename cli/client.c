@@ -54,14 +54,59 @@ bool cli_colours(const struct cli_client *c)
 
 int cli_failed(const struct cli_client *c, const char *fmt, ...)
 {
+	char text[4096];
 	va_list ap;
 
-	fprintf(stderr, "%s: ", c->verb);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
+	str_printable(text);
+	fprintf(stderr, "%s: %s\n", c->verb, text);
 	return 1;
+}
+
+/* Returns what helps if a call gets this error, whether it reads or writes; NULL: nothing known. */
+static const char *remedy_of_any(const struct err *e)
+{
+	if (e->kind == ERR_DENIED && e->code == 401)
+		return "the cluster does not know this user: log in again, or give another "
+		       "--kubeconfig or --context";
+	if (e->kind == ERR_DENIED && e->code != 403)
+		return "the kubeconfig is not of this API server: give another --kubeconfig or "
+		       "--context";
+	if (e->kind == ERR_UNAVAILABLE || e->kind == ERR_TIMEOUT)
+		return "check that the API server runs, and --kubeconfig and --context";
+	return NULL;
+}
+
+const char *cli_remedy(const struct err *e)
+{
+	return e->kind == ERR_DENIED && e->code == 403
+		       ? "reading needs the ClusterRole drover-view (deploy/rbac.yaml)"
+		       : remedy_of_any(e);
+}
+
+static int failed_with(const struct cli_client *c, const struct err *e, const char *remedy)
+{
+	return cli_failed(c, "%s%s%s", e->text, remedy ? "; " : "", str_or(remedy, ""));
+}
+
+int cli_failed_read(const struct cli_client *c, const struct err *e)
+{
+	return failed_with(c, e, cli_remedy(e));
+}
+
+/* Loads a kubeconfig that the user gave. NULL with *e, which says what to give instead. */
+static struct kube_config *load(const char *path, const char *context, struct err *e)
+{
+	struct kube_config *found = kube_config_load(path, context, e);
+	const struct err was = found ? (struct err){0} : *e;
+
+	if (!found)
+		(void)!err_set(e, was.kind, was.code,
+			       "%.170s; give another --kubeconfig FILE or --context NAME",
+			       was.text);
+	return found;
 }
 
 /* Loads ~/.kube/config, the default of kubectl. NULL with *e if it does not exist or is invalid. */
@@ -72,7 +117,7 @@ static struct kube_config *of_kubectl(const char *context, struct err *e)
 	struct kube_config *found = NULL;
 
 	if (path && access(path, F_OK) == 0)
-		found = kube_config_load(path, context, e);
+		found = load(path, context, e);
 	else
 		(void)!err_set(
 			e, ERR_NOT_FOUND, 0,
@@ -89,12 +134,12 @@ struct kube_config *cli_kubeconfig(const char *path, const char *context, struct
 	struct kube_config *found;
 
 	if (path)
-		return kube_config_load(path, context, e);
+		return load(path, context, e);
 	if (str_empty(given))
 		return str_empty(getenv("KUBERNETES_SERVICE_HOST")) || context
 			       ? of_kubectl(context, e)
 			       : kube_config_in_cluster(e);
-	found = kube_config_load(given, context, e);
+	found = load(given, context, e);
 	if (!found)
 		(void)!err_wrap(e, "KUBECONFIG");
 	return found;
@@ -326,6 +371,10 @@ int cli_list_selected(struct cli_client *c, enum object_kind_id kind, const char
 	return cli_list_of(c, &object_resources[kind], NULL, selector, on_item, arg, e);
 }
 
+#define NO_TYPE                                                                                    \
+	"this cluster has no type %s." OBJECT_GROUP "; check --kubeconfig and --context, or "      \
+	"install the types: drover crds | kubectl apply -f -"
+
 /* True if the cluster serves objects of this kind. */
 static bool is_served(struct cli_client *c, enum object_kind_id kind)
 {
@@ -345,23 +394,25 @@ int cli_report_unreadable(struct cli_client *c, enum object_kind_id kind, const 
 {
 	const struct object_kind *k = &object_kinds[kind];
 
-	if (e->kind == ERR_DENIED)
-		return cli_failed(
-			c, "%s; %s", e->text,
-			e->code == 401
-				? "the cluster does not know this user: log in again, or give "
-				  "another --kubeconfig or --context"
-				: "reading needs the ClusterRole drover-view (deploy/rbac.yaml)");
 	if (e->kind != ERR_NOT_FOUND)
-		return cli_failed(c, "%s", e->text);
+		return cli_failed_read(c, e);
 	if (name && is_served(c, kind))
 		return cli_failed(c, "there is no %s %s; `drover get %s` lists them", k->singular,
 				  name, k->plural);
-	return cli_failed(
-		c,
-		"this cluster has no type %s.%s; check --context, or install the types: drover "
-		"crds | kubectl apply -f -",
-		k->plural, OBJECT_GROUP);
+	return cli_failed(c, NO_TYPE, k->plural);
+}
+
+/* Prints why an object of this kind was not written, and what the operator can do. Always
+ * returns 1. */
+static int failed_write(struct cli_client *c, enum object_kind_id kind, const struct err *e)
+{
+	if (e->kind == ERR_NOT_FOUND && !is_served(c, kind))
+		return cli_failed(c, NO_TYPE, object_kinds[kind].plural);
+	return failed_with(c, e,
+			   e->kind == ERR_DENIED && e->code == 403
+				   ? "this needs the ClusterRole drover-oncall or drover-admin "
+				     "(deploy/rbac.yaml)"
+				   : remedy_of_any(e));
 }
 
 static json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,
@@ -392,7 +443,10 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 		return m;
 	OWN_JSON n = cli_get(c, OBJECT_NODE_CLAIM, name, e);
 	if (!n) {
-		if (e->kind == ERR_NOT_FOUND)
+		if (e->kind == ERR_NOT_FOUND && !is_served(c, OBJECT_MACHINE))
+			(void)!err_set(e, ERR_NOT_FOUND, 0, NO_TYPE,
+				       object_kinds[OBJECT_MACHINE].plural);
+		else if (e->kind == ERR_NOT_FOUND)
 			(void)!err_set(
 				e, ERR_NOT_FOUND, 0,
 				"there is no Machine %s, and no Node of that name that drover "
@@ -486,7 +540,7 @@ int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, 
 	struct buf b;
 
 	if (!o)
-		return cli_failed(c, "%s", e.text);
+		return failed_write(c, kind, &e);
 	json_object_del(meta, "resourceVersion");
 	if (meta && !json_object_size(meta))
 		json_object_del(wrote, "metadata");
@@ -511,7 +565,7 @@ int cli_make(struct cli_client *c, enum object_kind_id kind, json_t *object, con
 	struct buf b;
 
 	if (!o)
-		return cli_failed(c, "%s", e.text);
+		return failed_write(c, kind, &e);
 	plain = json_text(wrote);
 	quoted = cli_quote(plain);
 	buf_init(&b, 4 << 20);

@@ -69,9 +69,15 @@ bool cli_moves_cursor(const struct cli_client *c);
  * (https://no-color.org). */
 bool cli_colours(const struct cli_client *c);
 
-/* Prints c->verb and the formatted error on standard error. Always returns 1, the exit status. */
+/* Prints c->verb and the formatted error on standard error, control characters as '?'. Always
+ * returns 1, the exit status. */
 int cli_failed(const struct cli_client *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Returns what the operator can do about an error of a read from the API server, such as another
+ * --context or a role; NULL: nothing is known. */
+const char *cli_remedy(const struct err *e);
+/* Prints the error of a read from the API server, and its remedy. Always returns 1. */
+int cli_failed_read(const struct cli_client *c, const struct err *e);
 
 /* Asks the operator on the terminal to type yes; the caller has printed the question on standard
  * error. Returns 0 for yes. Otherwise returns 1 after printing that nothing was changed, and, if

@@ -206,7 +206,7 @@ static int add_kept(struct cost *w)
 			return 0;
 		}
 		if (!map && e.kind != ERR_NOT_FOUND)
-			return cli_failed(&w->c, "%s", e.text);
+			return cli_failed_read(&w->c, &e);
 		json_object_foreach (json_at(map, "data"), uid, v) {
 			struct reading r = {w,
 					    arena_printf(w->a, "ConfigMap %s, bill %s", name, uid)};
@@ -260,7 +260,9 @@ static int print_json(const struct cost *w, json_t *j)
 
 static int show_prices(struct cost *w)
 {
-	if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &w->e) < 0 || w->failed)
+	if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &w->e) < 0)
+		return cli_report_unreadable(&w->c, OBJECT_PROVIDER, NULL, &w->e);
+	if (w->failed)
 		return cli_failed(&w->c, "%s", w->e.text);
 	if (!w->prices && w->type)
 		return cli_failed(&w->c, "no Provider has instance type %s", w->type);
@@ -311,7 +313,7 @@ static int show(struct cost *w)
 		return show_prices(w);
 	w->rows.now = loop_wall(w->c.loop);
 	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &w->e) < 0)
-		return cli_failed(&w->c, "%s", w->e.text);
+		return cli_report_unreadable(&w->c, OBJECT_VIRTUAL_CLUSTER, NULL, &w->e);
 	if (add_kept(w))
 		return 1;
 	if (w->tenant && !w->known)

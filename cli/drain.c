@@ -183,7 +183,7 @@ int cli_do_drain(struct cli_client *c, const struct cli_drain *d)
 	name = arena_printf(a, "drain-%.40s-%s", d->nnames ? d->names[0] : "machines", tail);
 	o = build(c, d, a, name, &e);
 	if (!o)
-		return cli_failed(c, "%s", e.text);
+		return cli_failed_read(c, &e);
 	if (d->selector)
 		warn_of_nobody(c, d);
 	status = cli_make(
@@ -358,10 +358,11 @@ static void on_health(const struct err *e, void *arg)
 {
 	struct follow *f = arg;
 
-	if (e && !f->unhealthy)
+	if (e && !f->unhealthy) {
 		(void)cli_failed(f->c, "%s; retrying", e->text);
+		f->drawn = 0; /* The table is no longer directly above the cursor. */
+	}
 	f->unhealthy = e != NULL;
-	f->drawn = 0;
 }
 
 static void on_signal(int signum, void *arg)
@@ -390,10 +391,10 @@ static int told(const struct follow *f)
 	if (f->c->json) {
 		o = cli_get(f->c, OBJECT_DRAIN, f->name, &e);
 		if (!o)
-			return cli_failed(f->c, "%s", e.text);
+			return cli_failed_read(f->c, &e);
 		json_dumpf(o, f->c->out, JSON_INDENT(2));
 		fputc('\n', f->c->out);
-	} else if (!f->c->tty) {
+	} else if (!cli_moves_cursor(f->c)) {
 		fprintf(f->c->out, "drain %s %s%s%s\n", f->name, drain_phase_names[f->phase],
 			f->message[0] ? ": " : "", f->message);
 	} else if (f->message[0]) {

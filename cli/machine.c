@@ -43,7 +43,7 @@ int cli_do_release(struct cli_client *c, const char *name)
 	json_t *patch;
 
 	if (!m)
-		return cli_failed(c, "%s", e.text);
+		return cli_failed_read(c, &e);
 	held = json_at(m, "status", "hold") != NULL;
 	drain = json_str_at(m, "status", "hold", "drain");
 	marked = json_at(m, "metadata", "annotations", REQUEST_QUARANTINE) != NULL;
@@ -134,7 +134,7 @@ int cli_do_retry(struct cli_client *c, const char *name)
 	const char *reason = json_str_at(m, "status", "quarantine", "reason");
 
 	if (!m)
-		return cli_failed(c, "%s", e.text);
+		return cli_failed_read(c, &e);
 	if (str_eq(state_of(m), "quarantined") &&
 	    str_eq(json_str_at(m, "status", "quarantine", "exit"), "operator"))
 		return cli_failed(
@@ -167,7 +167,7 @@ int cli_do_quarantine(struct cli_client *c, const char *name, const char *reason
 	OWN_JSON m = cli_machine(c, name, &e);
 
 	if (!m)
-		return cli_failed(c, "%s", e.text);
+		return cli_failed_read(c, &e);
 	if (occupied(m))
 		return drain_first(c, m, reason, "Quarantine");
 	return cli_write(c, OBJECT_MACHINE, name_of(m),
@@ -183,7 +183,7 @@ int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
 	OWN_JSON m = cli_machine(c, name, &e);
 
 	if (!m)
-		return cli_failed(c, "%s", e.text);
+		return cli_failed_read(c, &e);
 	if (occupied(m))
 		return drain_first(c, m, reason, "Retire");
 	return cli_write(c, OBJECT_MACHINE, name_of(m),
@@ -221,7 +221,7 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 	const char *id = json_str_at(m, "status", "operation", "id"), *s = m ? state_of(m) : "";
 
 	if (!m)
-		return cli_failed(c, "%s", e.text);
+		return cli_failed_read(c, &e);
 	if (!id || (!str_eq(s, "stopping") && !str_eq(s, "isolating") && !str_eq(s, "leaving") &&
 		    !str_eq(s, "quarantined")))
 		return cli_failed(

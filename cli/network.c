@@ -380,7 +380,7 @@ static int check(struct network *w, const char *name)
 	w->machines.n = 0;
 	json_array_clear(w->waits);
 	if (!o || cli_list(&w->c, OBJECT_MACHINE, on_machine, w, &e) < 0)
-		return cli_failed(&w->c, "%s", e.text);
+		return cli_failed_read(&w->c, &e);
 	if (object_decode(&object_kinds[OBJECT_PROVIDER], o, w->a, &out, &e) < 0) {
 		one_wrong(w, findings, "Provider", e.text, "correct that field");
 		return 0;
@@ -470,9 +470,9 @@ static int run(struct network *w)
 	if (w->provider)
 		names_add(&w->providers, w->provider);
 	else if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &e) < 0)
-		return cli_failed(&w->c, "%s", e.text);
+		return cli_report_unreadable(&w->c, OBJECT_PROVIDER, NULL, &e);
 	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &e) < 0)
-		return cli_failed(&w->c, "%s", e.text);
+		return cli_report_unreadable(&w->c, OBJECT_VIRTUAL_CLUSTER, NULL, &e);
 	for (size_t i = 0; i < w->providers.n; i++)
 		status = check(w, w->providers.v[i]) || status;
 	if (w->c.json) {

@@ -49,7 +49,7 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 
 	w->done = true;
 	if (e)
-		w->status = cli_failed(w->c, "%s", e->text);
+		w->status = cli_failed_read(w->c, e);
 	else
 		print_answer(w->c, answer);
 	if (json_str_at(answer, "podUnknown"))

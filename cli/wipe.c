@@ -57,8 +57,22 @@ struct verify {
 
 static void complain(struct verify *v, const char *what, const char *why)
 {
-	fprintf(stderr, "drover wipe: %s: %s\n", what, why);
+	char *text = mem_printf("%s: %s", what, why);
+
+	str_printable(text); /* A file may have any name. */
+	fprintf(stderr, "drover wipe: %s\n", text);
+	free(text);
 	v->failed = true;
+}
+
+/* Reports that `what` could not be read from the host cluster, and what the operator can do. */
+static void complain_of_cluster(struct verify *v, const char *what, const struct err *e)
+{
+	const char *remedy = cli_remedy(e);
+	char *text = mem_printf("%s%s%s", e->text, remedy ? "; " : "", str_or(remedy, ""));
+
+	complain(v, what, text);
+	free(text);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -170,8 +184,12 @@ static void on_list_end(const char *rv, const struct err *e, void *arg)
 	const char *name = v->names[v->at++];
 
 	(void)rv;
-	if (e)
-		complain(v, name, e->text);
+	if (e && e->kind == ERR_NOT_FOUND)
+		complain(v, name,
+			 "this cluster has no type wiperecords." OBJECT_GROUP
+			 "; check --kubeconfig and --context");
+	else if (e)
+		complain_of_cluster(v, name, e);
 	else if (!v->listed)
 		complain(v, name,
 			 "the cluster has no WipeRecord of this name, and no machine of this name "
@@ -201,8 +219,12 @@ static void on_record(json_t *o, const struct err *e, void *arg)
 		ask_machine(v, name);
 		return;
 	}
-	if (e)
-		complain(v, name, e->text);
+	if (e && e->kind == ERR_NOT_FOUND)
+		complain(v, name,
+			 "the cluster has no WipeRecord of this name; `drover get wipes` lists the "
+			 "records");
+	else if (e)
+		complain_of_cluster(v, name, e);
 	else
 		add_object(v, name, o);
 	if (!e && v->report)
@@ -222,7 +244,16 @@ static void on_keys(json_t *o, const struct err *e, void *arg)
 	json_t *key;
 
 	if (e) {
-		complain(v, KEYS_PUBLISHED, e->text);
+		if (e->kind == ERR_NOT_FOUND)
+			complain(v, "ConfigMap " KEYS_PUBLISHED,
+				 "not found: no drover has published its keys in this namespace; "
+				 "check --context and --namespace, or give --keys FILE");
+		else if (e->code == 403)
+			complain(v, "ConfigMap " KEYS_PUBLISHED,
+				 "your user may not read it: bind the Role drover-auditor "
+				 "(deploy/rbac.yaml), or give --keys FILE");
+		else
+			complain_of_cluster(v, "ConfigMap " KEYS_PUBLISHED, e);
 		loop_stop(v->loop);
 		return;
 	}

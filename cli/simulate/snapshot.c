@@ -171,7 +171,7 @@ static int write_host(struct shot *t)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		t->kind = kinds[i];
 		if (cli_list(t->s->c, t->kind, on_object, t, &e) < 0)
-			return cli_failed(t->s->c, "%s", e.text);
+			return cli_report_unreadable(t->s->c, t->kind, NULL, &e);
 	}
 	return 0;
 }
