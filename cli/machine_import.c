@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "cli/baremetalhost.h"
 #include "cli/cli.h"
+#include "cli/import_args.h"
 #include "cli/verbs.h"
 
 static const struct kube_resource hosts = {"metal3.io", "v1alpha1", "baremetalhosts",
@@ -174,60 +175,42 @@ int cli_do_import_hosts(struct cli_client *c, const struct cli_import_hosts *i)
 enum { PROVIDER = 256, TYPE };
 
 struct line {
-	struct cli_options o;
-	struct cli_import_hosts i;
-	const char *what;
+	struct import_args all;
+	const char *provider, *type;
 };
 
 static const struct argp_option options[] = {
 	{"provider", PROVIDER, "NAME", 0, "Provider of the Machines (required)", 0},
 	{"instance-type", TYPE, "NAME", 0, "Instance type of the Machines", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	IMPORT_ARGS_NAMESPACE,
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
 	struct line *v = st->input;
+	error_t rc;
 
 	switch (key) {
 	case PROVIDER:
 		if (!str_is_dns_subdomain(arg))
 			argp_error(st, "--provider: want the name of a Provider, got '%s'", arg);
-		v->i.provider = arg;
+		v->provider = arg;
 		return 0;
 	case TYPE:
-		v->i.instance_type = arg;
-		return 0;
-	case 'n':
-		if (!str_is_dns_label(arg))
-			argp_error(st, "--namespace: want the name of a namespace, got '%s'", arg);
-		v->i.ns = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (!v->what && !str_eq(arg, "import"))
-			argp_error(st, "want import, got '%s'", arg);
-		else if (!v->what)
-			v->what = arg;
-		else if (v->i.of)
-			argp_error(st, "want one BareMetalHost, or none for all of them");
-		else
-			v->i.of = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!v->what)
-			argp_error(st, "missing subcommand: want import");
-		if (!v->i.provider)
-			argp_error(st, "which Provider will manage the machines? Give --provider");
+		v->type = arg;
 		return 0;
 	default:
-		return cli_option(key, arg, st, &v->o);
+		rc = import_args_parse(key, arg, st, &v->all, "BareMetalHost");
+		if (key == ARGP_KEY_END && !v->provider)
+			argp_error(st, "which Provider will manage the machines? Give --provider");
+		return rc;
 	}
 }
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "import [NAME|NAMESPACE/NAME]",
+	.args_doc = IMPORT_ARGS_DOC,
 	.doc = "Read the BareMetalHosts of Metal3 and print a Machine for each that is not a "
 	       "Machine yet, with comments on what to do before it is applied.\v"
 	       "Examples:\n  drover machine import --provider hall-a\n"
@@ -241,14 +224,17 @@ static const struct argp argp = {
 
 int cli_machine_import(int argc, char **argv)
 {
-	struct line v = {.i = {.ns = "drover-system"}};
+	struct line v = {.all.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 
 	args_parse(&argp, argc, argv, &v);
-	if (cli_open(&c, "drover machine", &v.o) < 0)
+	if (cli_open(&c, "drover machine", &v.all.o) < 0)
 		return 1;
-	status = cli_do_import_hosts(&c, &v.i);
+	status = cli_do_import_hosts(&c, &(struct cli_import_hosts){.of = v.all.of,
+								    .provider = v.provider,
+								    .instance_type = v.type,
+								    .ns = v.all.ns});
 	cli_close(&c);
 	return status;
 }

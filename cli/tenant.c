@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/import_args.h"
 #include "cli/verbs.h"
 
 #define CHART_LABELS "app=vcluster,release,!vcluster.loft.sh/managed-by"
@@ -314,14 +315,13 @@ int cli_do_import(struct cli_client *c, const struct cli_import *i)
 /* --- the command ------------------------------------------------------------------------------ */
 
 struct line {
-	struct cli_options o;
-	struct cli_import i;
-	const char *what;
+	struct import_args all;
+	const char *quota;
 };
 
 static const struct argp_option options[] = {
 	{"quota", 'q', "GPUS", 0, "GPU quota of each tenant (0)", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	IMPORT_ARGS_NAMESPACE,
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -329,38 +329,18 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	struct line *v = st->input;
 	int64_t gpus;
 
-	switch (key) {
-	case 'q':
-		if (!str_to_i64(arg, 0, 1000000, &gpus))
-			argp_error(st, "--quota: want a number of GPUs, got '%s'", arg);
-		v->i.quota = arg;
-		return 0;
-	case 'n':
-		v->i.ns = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		if (!v->what && !str_eq(arg, "import"))
-			argp_error(st, "want import, got '%s'", arg);
-		else if (!v->what)
-			v->what = arg;
-		else if (v->i.of)
-			argp_error(st, "want one vCluster, or none for all of them");
-		else
-			v->i.of = arg;
-		return 0;
-	case ARGP_KEY_END:
-		if (!v->what)
-			argp_error(st, "missing subcommand: want import");
-		return 0;
-	default:
-		return cli_option(key, arg, st, &v->o);
-	}
+	if (key != 'q')
+		return import_args_parse(key, arg, st, &v->all, "vCluster");
+	if (!str_to_i64(arg, 0, 1000000, &gpus))
+		argp_error(st, "--quota: want a number of GPUs, got '%s'", arg);
+	v->quota = arg;
+	return 0;
 }
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "import [NAME|NAMESPACE/NAME]",
+	.args_doc = IMPORT_ARGS_DOC,
 	.doc = "Find the vClusters of the host cluster by their Services. For each that is not a "
 	       "tenant yet, print the objects that make it one: the VirtualCluster, and a Role "
 	       "and RoleBinding for the Secret with its kubeconfig.\v"
@@ -373,14 +353,15 @@ static const struct argp argp = {
 
 int cli_tenant(int argc, char **argv)
 {
-	struct line v = {.i = {.ns = "drover-system"}};
+	struct line v = {.all.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 
 	args_parse(&argp, argc, argv, &v);
-	if (cli_open(&c, "drover tenant", &v.o) < 0)
+	if (cli_open(&c, "drover tenant", &v.all.o) < 0)
 		return 1;
-	status = cli_do_import(&c, &v.i);
+	status = cli_do_import(
+		&c, &(struct cli_import){.of = v.all.of, .quota = v.quota, .ns = v.all.ns});
 	cli_close(&c);
 	return status;
 }
