@@ -9,6 +9,14 @@ bool str_eq(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+bool str_among(const char *s, const char *const *names)
+{
+	for (; *names; names++)
+		if (str_eq(s, *names))
+			return true;
+	return false;
+}
+
 bool str_empty(const char *s)
 {
 	return !s || !*s;

@@ -10,6 +10,8 @@
  */
 /* True if both strings are equal; NULL equals only NULL. */
 bool str_eq(const char *a, const char *b);
+/* True if s equals one of names, an array that ends with NULL. */
+bool str_among(const char *s, const char *const *names);
 /* True for NULL and "". */
 bool str_empty(const char *s);
 bool str_starts(const char *s, const char *prefix);

@@ -32,7 +32,7 @@ struct verb {
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
 	 "YAML with BurstPolicies and a BurstState; may be given several times", 0},
-	{"output", 'o', "FORMAT", 0, "table (default) or json", 0},
+	{"output", 'o', "table|json", 0, "Output format (table)", 0},
 	{"reason", 'r', "TEXT", 0, "reset: the reason, kept in the BurstLedger", 0},
 	CLI_CLUSTER_ROWS,
 	{0}};

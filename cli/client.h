@@ -31,7 +31,7 @@ enum { CLI_CONTEXT = 0x6001 }; /* argp key of the option --context, which has no
 	}
 #define CLI_OUTPUT_ROW                                                                             \
 	{                                                                                          \
-		"output", 'o', "FORMAT", 0, "Output format: json", 0                               \
+		"output", 'o', "json", 0, "Print JSON", 0                                          \
 	}
 #define CLI_OPTION_ROWS                                                                            \
 	CLI_CLUSTER_ROWS, CLI_OUTPUT_ROW,                                                          \

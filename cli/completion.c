@@ -3,9 +3,10 @@
  * script calls `drover completion words -- WORD...`, which prints the candidates for the last WORD.
  *
  * Candidates come from drover itself: `drover help` lists the commands, --help of a command lists
- * its options, `drover get` lists names of objects. Completion therefore always matches the
- * installed version. Each of these calls is a process of its own; one that asks the cluster is
- * killed after LIMIT_S, so that an API server that does not answer never blocks the shell.
+ * its options with their values, `drover get` lists names of objects. Completion therefore always
+ * matches the installed version. Each of these calls is a process of its own; one that asks the
+ * cluster is killed after LIMIT_S, so that an API server that does not answer never blocks the
+ * shell.
  * Tests: tests/unit/cli/test_main.c; tests/tools/test_completion runs the scripts in the shells
  */
 #include <argp.h>
@@ -133,6 +134,8 @@ struct ask {
 	const char *kubeconfig, *context;
 	/* number of candidates that were printed */
 	size_t found;
+	/* true: the word before the last one is an option with a value */
+	bool valued;
 };
 
 static const char *current(const struct ask *q)
@@ -199,6 +202,41 @@ static void on_option(struct ask *q, const char *line, size_t len)
 
 		if (n > 2 && at[-1] == ' ')
 			offer(q, at, n);
+	}
+}
+
+/* Returns the placeholder of the value of `option` in a row of the list of options, such as FILE or
+ * json|yaml, with its length in *len; NULL: the row is of another option, or without a value. */
+static const char *placeholder_of(const char *line, size_t *len, const char *option)
+{
+	const char *from = line + strspn(line, " "), *end = line + *len, *at;
+	const size_t n = strlen(option);
+
+	if (from == line || *from != '-')
+		return NULL;
+	at = memmem(from, (size_t)(end - from), option, n);
+	if (!at || !(at == from || at[-1] == ' ') || (at[n] != '=' && at[n] != ','))
+		return NULL;
+	at = memchr(at, '=', (size_t)(end - at));
+	*len = at ? strcspn(at + 1, " \n") : 0;
+	return at ? at + 1 : NULL;
+}
+
+/* Offers the values of the option before the current word if a line of --help lists them: a
+ * placeholder of values with '|' between them, or of one in small letters. */
+static void on_value(struct ask *q, const char *line, size_t len)
+{
+	const char *value = placeholder_of(line, &len, q->words[q->n - 2]);
+	size_t n;
+
+	if (!value)
+		return;
+	q->valued = true;
+	if (!memchr(value, '|', len) && strspn(value, "abcdefghijklmnopqrstuvwxyz") != len)
+		return;
+	for (const char *end = value + len; value < end; value += n + 1) {
+		n = strcspn(value, "| \n");
+		offer(q, value, n);
 	}
 }
 
@@ -339,6 +377,17 @@ static bool is_followed_by_name(const char *option)
 	       target_kind(option + 2, strlen(option + 2)) != OBJECT_KINDS;
 }
 
+/* Calls each(q, line, length) for each line of the help of the command, or of the subcommand, in
+ * words. */
+static void each_help_line(struct ask *q, void (*each)(struct ask *q, const char *line, size_t len))
+{
+	/* A command whose first argument is no subcommand ignores it. */
+	const bool below = q->n > 2 && *q->words[1] != '-';
+
+	each_line(q, (const char *const[]){"help", q->words[0], below ? q->words[1] : NULL, NULL},
+		  each);
+}
+
 static void offer_all(struct ask *q)
 {
 	const char *before = q->n > 1 ? q->words[q->n - 2] : "";
@@ -349,20 +398,19 @@ static void offer_all(struct ask *q)
 		if (str_eq(q->words[i], "--context"))
 			q->context = q->words[i + 1];
 	}
-	if (q->n == 1)
+	if (q->n == 1) {
 		each_line(q, COMMANDS, on_command);
-	else if (str_eq(before, "-k") || str_eq(before, "--kubeconfig"))
-		return; /* The shell offers files. */
-	else if (*current(q) == '-' && q->n > 2 && *q->words[1] != '-')
-		/* The options of a subcommand, or of a command whose first argument was ignored. */
-		each_line(q, (const char *const[]){"help", q->words[0], q->words[1], NULL},
-			  on_option);
-	else if (*current(q) == '-')
-		each_line(q, (const char *const[]){"help", q->words[0], NULL}, on_option);
-	else if (is_followed_by_name(before))
+	} else if (*current(q) == '-') {
+		each_help_line(q, on_option);
+	} else if (is_followed_by_name(before)) {
 		offer_names(q, before + 2, on_name);
-	else
-		offer_arguments(q, q->n == 2);
+	} else {
+		if (*before == '-' && q->n > 2)
+			each_help_line(q, on_value);
+		/* If the value is a file, nothing is offered here: the shell offers files. */
+		if (!q->valued)
+			offer_arguments(q, q->n == 2);
+	}
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

@@ -48,7 +48,7 @@ enum { MONTH = 0x6101, TENANT, TYPE };
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"output", 'o', "FORMAT", 0, "table (default), json, csv, focus or opencost", 0},
+	{"output", 'o', "table|json|csv|focus|opencost", 0, "Output format (table)", 0},
 	{"month", MONTH, "YYYY-MM", 0, "Only this month, UTC (default: every recorded month)", 0},
 	{"tenant", TENANT, "NAME", 0, "Only this VirtualCluster", 0},
 	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},

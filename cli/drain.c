@@ -447,7 +447,7 @@ struct drain_args {
 static const struct argp_option options[] = {
 	{"reason", 'r', "TEXT", 0, "The reason, shown to whoever looks at the Drain (required)", 0},
 	{"selector", 'l', "LABELS", 0, "Select machines by label instead of by name: rack=r1", 0},
-	{"then", 't', "WHAT", 0,
+	{"then", 't', "Release|Hold|Quarantine|Retire", 0,
 	 "What happens to a drained machine. Release (default): wipe, then offer to any tenant "
 	 "(`drover release` is something else: it ends a hold or a quarantine); Hold: keep on, "
 	 "without new pods; Quarantine: wipe, keep out of use until `drover release`; Retire: "
@@ -456,7 +456,7 @@ static const struct argp_option options[] = {
 	{"concurrent", 'c', "N", 0, "Drain at most N machines at a time (default 1)", 0},
 	{"deadline", DEADLINE, "TIME", 0,
 	 "When to apply --on-deadline: 2h (from now) or 2026-12-01T04:00:00Z", 0},
-	{"on-deadline", ON_DEADLINE, "WHAT", 0,
+	{"on-deadline", ON_DEADLINE, "Stop|Escalate", 0,
 	 "Stop (default): machines that have not left stay in service; Escalate: delete the "
 	 "remaining pods, even against PodDisruptionBudgets, and go on",
 	 0},
@@ -467,18 +467,8 @@ static const struct argp_option options[] = {
 	CLI_OPTION_ROWS,
 };
 
-static bool is_one_of(const char *s, const char *const *names)
-{
-	for (; *names; names++)
-		if (str_eq(s, *names))
-			return true;
-	return false;
-}
-
 static void check(struct drain_args *v, struct argp_state *st)
 {
-	static const char *const on_deadline[] = {"Stop", "Escalate", NULL};
-
 	if (v->follow) {
 		if (v->d.nnames || v->d.selector)
 			argp_error(st, "--follow shows an existing Drain; do not name machines");
@@ -490,11 +480,6 @@ static void check(struct drain_args *v, struct argp_state *st)
 		argp_error(st, "give machines by name, or with --selector");
 	if (str_empty(v->d.reason))
 		argp_error(st, "--reason is required: say why the machines are drained");
-	if (v->d.then && !is_one_of(v->d.then, drain_then_names))
-		argp_error(st, "--then: want Release, Hold, Quarantine or Retire, got %s",
-			   v->d.then);
-	if (v->d.on_deadline && !is_one_of(v->d.on_deadline, on_deadline))
-		argp_error(st, "--on-deadline: want Stop or Escalate, got %s", v->d.on_deadline);
 	if (v->d.on_deadline && !v->deadline)
 		argp_error(st, "--on-deadline needs --deadline");
 }
@@ -511,6 +496,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->d.selector = arg;
 		return 0;
 	case 't':
+		if (!str_among(arg, drain_then_names))
+			argp_error(st, "--then: want Release, Hold, Quarantine or Retire, got %s",
+				   arg);
 		v->d.then = arg;
 		return 0;
 	case 'c':
@@ -524,6 +512,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->deadline = arg;
 		return 0;
 	case ON_DEADLINE:
+		if (!str_eq(arg, "Stop") && !str_eq(arg, "Escalate"))
+			argp_error(st, "--on-deadline: want Stop or Escalate, got %s", arg);
 		v->d.on_deadline = arg;
 		return 0;
 	case NOT_BEFORE:

@@ -295,7 +295,7 @@ struct line {
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"output", 'o', "FORMAT", 0, "wide (all columns), json, yaml or name", 0},
+	{"output", 'o', "wide|json|yaml|name", 0, "Output format; wide: a table with all columns", 0},
 	{"selector", 'l', "LABELS", 0, "Only objects with these labels: rack=r1,gen in (a,b),!old",
 	 0},
 	{"watch", 'w', NULL, 0, "After the list, print a row for each change until Ctrl-C", 0},

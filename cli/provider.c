@@ -65,7 +65,7 @@ static const struct argp_option options[] = {
 	 "Also power the machine off and on and change what it boots: use a machine that nobody "
 	 "needs",
 	 0},
-	{"output", 'o', "FORMAT", 0, "text or json (text)", 0},
+	{"output", 'o', "text|json", 0, "Output format (text)", 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)

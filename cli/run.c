@@ -219,7 +219,7 @@ static const struct argp_option options[] = {
 	 "Plan new pods at the latest this long after the first (10000)", 0},
 	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
 	 "Age at which a tenant's past GPU use counts half in the order of the queue (168h)", 0},
-	{"pod-priority", OPT_PRIORITY, "WHERE", 0,
+	{"pod-priority", OPT_PRIORITY, "tenant|fleet", 0,
 	 "tenant: a pod's priority counts within its tenant, and among tenants only up to the "
 	 "tenant's spec.priority. fleet: it counts among all pods, so any user who sets a high "
 	 "priority goes before everybody else (tenant)",

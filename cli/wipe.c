@@ -350,7 +350,7 @@ enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE, OPT_RECORD, OPT_HTML };
 
 static const struct argp_option verify_options[] = {
 	KEY_ROWS,
-	{"output", 'o', "FORMAT", 0, "json: for programs", 0},
+	{"output", 'o', "json", 0, "Print JSON", 0},
 	{0},
 };
 

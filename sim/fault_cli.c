@@ -11,6 +11,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/faults.h"
 #include "sim/folder.h"
 
 #define LIMIT_MS 10000
@@ -177,6 +178,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		l->rack = arg;
 		return 0;
 	case WHEN:
+		if (!str_among(arg, sim_fault_whens))
+			argp_error(st, "--when: no such phase: %s", arg);
 		l->when = arg;
 		return 0;
 	case COUNT:
@@ -216,10 +219,8 @@ int sim_fault_cli(int argc, char **argv)
 		 "Directory of the rack: --data of `drover sim rack`, or rack in the directory of "
 		 "`drover up` (default: ~/.drover/up/rack)",
 		 0},
-		{"when", WHEN, "WHEN", 0,
-		 "Limit the fault to a phase: POST, Agent, Node, inspect, wipe, verify, write, "
-		 "Request",
-		 0},
+		{"when", WHEN, "POST|Agent|Node|inspect|wipe|verify|write|Request", 0,
+		 "Limit the fault to a phase", 0},
 		{"count", COUNT, "N", 0, "Number of times (default: no limit)", 0},
 		{"value", VALUE, "N", 0,
 		 "Value of the fault, if it needs one: seconds or an HTTP "

@@ -4,8 +4,8 @@
 #include "base/str.h"
 #include "base/data/yaml.h"
 
-static const char *const whens[] = {"POST",   "Agent", "Node",	  "inspect", "wipe",
-				    "verify", "write", "Request", NULL};
+const char *const sim_fault_whens[] = {"POST",	 "Agent", "Node",    "inspect", "wipe",
+				       "verify", "write", "Request", NULL};
 
 static const struct kind {
 	const char *name;
@@ -124,7 +124,7 @@ static int read_row(const json_t *row, size_t i, struct arena *a, struct sim_fau
 		    struct err *e)
 {
 	const json_t *p = json_object_get(row, "probability");
-	size_t n = sizeof(whens) / sizeof(whens[0]) - 1, k = 0;
+	size_t n = sizeof(sim_fault_whens) / sizeof(sim_fault_whens[0]) - 1, k = 0;
 
 	f->probability = 1;
 	if (check_members(row, i, e) < 0 || text(row, i, "machine", a, &f->machine, e) < 0 ||
@@ -134,10 +134,11 @@ static int read_row(const json_t *row, size_t i, struct arena *a, struct sim_fau
 		return -1;
 	if (!f->machine || !f->what)
 		return err_set(e, ERR_INVALID, 0, "faults[%zu]: want at least machine and what", i);
-	for (; f->when && whens[k] && !str_eq(whens[k], f->when); k++)
+	for (; f->when && sim_fault_whens[k] && !str_eq(sim_fault_whens[k], f->when); k++)
 		;
-	if (f->when && !whens[k])
-		return not_among(e, i, "when", f->when, whens, sizeof(whens[0]), n);
+	if (f->when && !sim_fault_whens[k])
+		return not_among(e, i, "when", f->when, sim_fault_whens, sizeof(sim_fault_whens[0]),
+				 n);
 	if (p) {
 		f->probability = json_number_value(p);
 		if (!json_is_number(p) || f->probability < 0 || f->probability > 1)

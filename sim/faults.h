@@ -43,6 +43,9 @@ struct sim_faults {
 	struct sim_fault *v;
 	size_t n;
 };
+/* The phases, ending with NULL. */
+extern const char *const sim_fault_whens[];
+
 /* Reads the faults of a YAML text into *out, in the arena. Errors name the row, the member and the
  * permitted values; errors of the YAML syntax name the line. In *out, count 0 means no limit. */
 int sim_faults_read(const char *yaml, size_t len, struct arena *a, struct sim_faults *out,

@@ -28,7 +28,8 @@ struct verb {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "FORMAT", 0, "table (the default), json, or svg: a chart of the replay", 0},
+	{"output", 'o', "table|json|svg", 0, "Output format (table); svg: a chart of the replay",
+	 0},
 	{"what-if", 'w', "CHANGE", 0,
 	 "Also simulate with this change, and compare; may be repeated, changes add up", 0},
 	{0}};

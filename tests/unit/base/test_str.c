@@ -16,6 +16,9 @@ static void comparing_takes_null(void **state)
 	assert_true(str_eq(NULL, NULL));
 	assert_false(str_eq(NULL, ""));
 	assert_false(str_eq("", NULL));
+	assert_true(str_among("b", (const char *const[]){"a", "b", NULL}));
+	assert_false(str_among("c", (const char *const[]){"a", "b", NULL}));
+	assert_false(str_among("", (const char *const[]){NULL}));
 	assert_true(str_empty(NULL));
 	assert_true(str_empty(""));
 	assert_false(str_empty(" "));
