@@ -267,10 +267,11 @@ int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to)
 	add_kinds(&b);
 	add_events(&b);
 	if (b.lacking)
-		(void)cli_failed(c,
-				 "%zu parts could not be read; missing.txt in the archive says "
-				 "why",
-				 b.lacking);
+		(void)cli_failed(
+			c,
+			"parts that could not be read: %zu; missing.txt in the archive says "
+			"why",
+			b.lacking);
 	lacks(&b, "metrics", "not included: reading them needs a token");
 	tarball_add(b.tar, "missing.txt", b.missing.data, b.missing.len);
 	rc = tarball_end(b.tar, &e);

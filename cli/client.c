@@ -402,12 +402,13 @@ int cli_report_unreadable(struct cli_client *c, enum object_kind_id kind, const 
 	return cli_failed(c, NO_TYPE, k->plural);
 }
 
-/* Prints why an object of this kind was not written, and what the operator can do. Always
- * returns 1. */
-static int failed_write(struct cli_client *c, enum object_kind_id kind, const struct err *e)
+/* Prints why an object of this kind was not created, or, with this name, not changed, and what the
+ * operator can do. name NULL: not created. Always returns 1. */
+static int failed_write(struct cli_client *c, enum object_kind_id kind, const char *name,
+			const struct err *e)
 {
-	if (e->kind == ERR_NOT_FOUND && !is_served(c, kind))
-		return cli_failed(c, NO_TYPE, object_kinds[kind].plural);
+	if (e->kind == ERR_NOT_FOUND)
+		return cli_report_unreadable(c, kind, name, e);
 	return failed_with(c, e,
 			   e->kind == ERR_DENIED && e->code == 403
 				   ? "this needs the ClusterRole drover-oncall or drover-admin "
@@ -540,7 +541,7 @@ int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, 
 	struct buf b;
 
 	if (!o)
-		return failed_write(c, kind, &e);
+		return failed_write(c, kind, name, &e);
 	json_object_del(meta, "resourceVersion");
 	if (meta && !json_object_size(meta))
 		json_object_del(wrote, "metadata");
@@ -565,7 +566,7 @@ int cli_make(struct cli_client *c, enum object_kind_id kind, json_t *object, con
 	struct buf b;
 
 	if (!o)
-		return failed_write(c, kind, &e);
+		return failed_write(c, kind, NULL, &e);
 	plain = json_text(wrote);
 	quoted = cli_quote(plain);
 	buf_init(&b, 4 << 20);

@@ -206,7 +206,7 @@ static int teardown(void **state)
 #define PEER "the kubeconfig is not of this API server: give another --kubeconfig or --context"
 #define FILES "give another --kubeconfig FILE or --context NAME"
 #define TYPE "; check --kubeconfig and --context, or install the types: drover crds | kubectl apply"
-#define LACKS "could not be read; missing.txt in the archive says why"
+#define LACKS "; missing.txt in the archive says why"
 
 enum { FULL, BARE, NORIGHTS, STRANGER, WRONGCA, DEAD, NONSENSE, EMPTY, NONE, PLACES };
 static const char *const places[PLACES] = {"full", "bare",     "norights", "stranger", "wrongca",
@@ -298,6 +298,15 @@ static const struct row {
 	 cli_drain,
 	 {"--selector", "rack=r1", "--reason", "fan"},
 	 {[FULL] = {"no machine matches rack=r1", 0},
+	  [BARE] = {TYPE, 1},
+	  [NORIGHTS] = {"needs the ClusterRole drover-oncall or drover-admin", 1},
+	  [STRANGER] = {WHO, 1},
+	  [WRONGCA] = {PEER, 1},
+	  [DEAD] = {RUNS, 1}}},
+	{"drover cancel",
+	 cli_cancel,
+	 {"nothing"},
+	 {[FULL] = {"there is no drain nothing; `drover get drains` lists them", 1},
 	  [BARE] = {TYPE, 1},
 	  [NORIGHTS] = {"needs the ClusterRole drover-oncall or drover-admin", 1},
 	  [STRANGER] = {WHO, 1},
