@@ -446,7 +446,8 @@ struct drain_args {
 
 static const struct argp_option options[] = {
 	{"reason", 'r', "TEXT", 0, "The reason, shown to whoever looks at the Drain (required)", 0},
-	{"selector", 'l', "LABELS", 0, "Select machines by label instead of by name: rack=r1", 0},
+	{"selector", 'l', "LABELS", 0,
+	 "Select machines by label instead of by name: topology.drover.dev/rack=r1", 0},
 	{"then", 't', "Release|Hold|Quarantine|Retire", 0,
 	 "What happens to a drained machine. Release (default): wipe, then offer to any tenant "
 	 "(`drover release` is something else: it ends a hold or a quarantine); Hold: keep on, "

@@ -295,7 +295,8 @@ struct line {
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"output", 'o', "wide|json|yaml|name", 0, "Output format; wide: a table with all columns", 0},
+	{"output", 'o', "wide|json|yaml|name", 0, "Output format; wide: a table with all columns",
+	 0},
 	{"selector", 'l', "LABELS", 0, "Only objects with these labels: rack=r1,gen in (a,b),!old",
 	 0},
 	{"watch", 'w', NULL, 0, "After the list, print a row for each change until Ctrl-C", 0},
@@ -385,7 +386,8 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "TYPE[,TYPE...]\nTYPE NAME...\nTYPE/NAME...",
 	.doc = "List objects of the host cluster; types: " TARGET_KINDS ".\v"
-	       "Examples:\n  drover get machines\n  drover get machines -l rack=r1 -o wide\n"
+	       "Examples:\n  drover get machines\n"
+	       "  drover get machines -l topology.drover.dev/rack=r1 -o wide\n"
 	       "  drover get claim h100-x7k2p -o yaml\n  drover get machine/gpu-r1-07 pool/h100\n"
 	       "  drover get machines -o name | grep r1-\n  drover get claims -w\n"
 	       "With -w a row follows whenever the columns of an object change; a deleted object "

@@ -186,7 +186,7 @@ static const struct argp argp = {
 	       "Examples:\n  drover why\n  drover why gpu-r1-07\n  drover why pool/h100\n"
 	       "  drover why tenant team-a\n  drover why h100-x7k2p -o json\n"
 	       "  drover why team-a/default/train-0\n"
-	       "  drover why train-0            with a tenant's own kubeconfig\n"
+	       "  drover why train-0 --kubeconfig team-a.conf\n"
 	       "Types: pod, " TARGET_KINDS
 	       ". A NAME without a type is looked up as a machine, then as a claim, then as any "
 	       "other type.\n"
