@@ -106,7 +106,8 @@ int cli_do_import_hosts(struct cli_client *c, const struct cli_import_hosts *i);
 
 /* Writes a support bundle to the stream `to`: one archive of objects and logs without possible
  * secrets. ns: drover's own namespace. The archive lists the objects that could not be read; they
- * do not count as a failure. */
+ * do not count as a failure. Returns 1, with nothing written, if the API server does not answer
+ * this user. */
 int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to);
 
 enum cli_form { CLI_TABLE, CLI_WIDE, CLI_JSON, CLI_YAML, CLI_NAME };

@@ -345,9 +345,9 @@ static const struct row {
 	 {[FULL] = {LACKS, 0}, /* There is no Lease and no Deployment. */
 	  [BARE] = {LACKS, 0},
 	  [NORIGHTS] = {LACKS, 0},
-	  [STRANGER] = {LACKS, 0},
-	  [WRONGCA] = {LACKS, 0},
-	  [DEAD] = {LACKS, 0}}},
+	  [STRANGER] = {WHO, 1},
+	  [WRONGCA] = {PEER, 1},
+	  [DEAD] = {RUNS, 1}}},
 };
 
 /* Asserts that a text has no character that controls a terminal, and that it is UTF-8. */
