@@ -12,11 +12,17 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/client.h"
+#include "controller/explain/chain.h"
 #include "controller/explain/explain.h"
 #include "cli/explain_ask.h"
 #include "api/target.h"
 #include "kube/config.h"
 #include "kube/call.h"
+
+/* maximum number of objects that are read for the chain of one answer */
+#define LINKS_MAX 12
+/* maximum number of machines of one Drain in the chain */
+#define DRAIN_LINKS 4
 
 struct explain_question {
 	struct explain_asker with;
@@ -43,6 +49,14 @@ struct explain_question {
 	struct drain *drain;
 	/* VirtualCluster of the pod's tenant */
 	struct virtual_cluster *vc;
+	/* objects that are still to be read for the chain (controller/explain/chain.h), in the order
+	 * in which they are added to it */
+	struct {
+		enum object_kind_id kind;
+		const char *name;
+	} links[LINKS_MAX];
+	/* number of entries in links[], and of those that were read */
+	size_t nlinks, linked;
 	/* uid: UID of the pod; NULL: unknown. node: Node to which the pod is bound; NULL: not
 	 * bound. */
 	const char *uid, *node;
@@ -87,29 +101,86 @@ static void *decode(struct explain_question *q, enum object_kind_id kind, const 
 	return NULL;
 }
 
-/* Called with the VirtualCluster of a machine or claim. Adds to the answer that the tenant is
- * asleep, if the VirtualCluster could be read, and ends the query. */
-static void on_its_tenant(json_t *o, const struct err *e, void *arg)
+/* --- the chain -------------------------------------------------------------------------------- */
+
+/* Adds an object to those that are read for the chain. Adds nothing if name is empty or the object
+ * is there already. */
+static void add_link(struct explain_question *q, enum object_kind_id kind, const char *name)
+{
+	if (str_empty(name) || q->nlinks == LINKS_MAX)
+		return;
+	for (size_t i = 0; i < q->nlinks; i++)
+		if (q->links[i].kind == kind && str_eq(q->links[i].name, name))
+			return;
+	q->links[q->nlinks].kind = kind;
+	q->links[q->nlinks++].name = name;
+}
+
+static void link_machine(struct explain_question *q, const struct machine *m)
+{
+	add_link(q, OBJECT_PROVIDER, m->spec.provider_ref.name);
+}
+
+/* Adds the objects that an object of the chain names. */
+static void link_further(struct explain_question *q, enum object_kind_id kind, const void *object)
+{
+	const struct node_pool *p = object;
+	const struct drain *d = object;
+	size_t n = 0;
+
+	if (kind == OBJECT_NODE_CLAIM)
+		add_link(q, OBJECT_NODE_POOL,
+			 ((const struct node_claim *)object)->spec.node_pool_ref.name);
+	if (kind == OBJECT_MACHINE)
+		link_machine(q, object);
+	if (kind == OBJECT_NODE_POOL && !q->machine && !q->claim)
+		for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++)
+			add_link(q, OBJECT_PROVIDER,
+				 p->spec.template_.spec.provider_refs.v[i].name);
+	for (size_t i = 0; kind == OBJECT_DRAIN && i < d->status.targets.n && n < DRAIN_LINKS; i++)
+		if (!str_eq(d->status.targets.v[i].phase, "Done")) {
+			add_link(q, OBJECT_MACHINE, d->status.targets.v[i].machine);
+			n++;
+		}
+}
+
+static void next_link(struct explain_question *q);
+
+static void on_link(json_t *o, const struct err *e, void *arg)
 {
 	struct explain_question *q = arg;
-	struct virtual_cluster *vc;
+	const enum object_kind_id kind = q->links[q->linked].kind;
+	const char *name = q->links[q->linked++].name;
 	struct err bad;
 	void *out;
 
-	if (!e && object_decode(&object_kinds[OBJECT_VIRTUAL_CLUSTER], o, q->a, &out, &bad) == 0) {
-		vc = out;
-		explain_tenant(q->answer, vc, q->machine);
+	if (!e && object_decode(&object_kinds[kind], o, q->a, &out, &bad) < 0)
+		e = &bad;
+	if (e) {
+		chain_add_unread(q->answer, kind, name, e);
+	} else {
+		chain_add(q->answer, kind, out, loop_wall(q->loop));
+		if (kind == OBJECT_VIRTUAL_CLUSTER)
+			explain_tenant(q->answer, out, q->machine);
+		if (kind == OBJECT_MACHINE)
+			chain_add_device(q->answer, out);
+		link_further(q, kind, out);
 	}
-	finish(q, NULL);
+	next_link(q);
 }
 
-static void ask_tenant(struct explain_question *q, const char *name)
+/* Reads the next object of the chain. If there is none, ends the query. */
+static void next_link(struct explain_question *q)
 {
-	if (str_empty(name))
-		finish(q, NULL);
-	else
-		q->call = kube_get(q->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, name,
-				   on_its_tenant, q);
+	if (q->linked < q->nlinks) {
+		q->call = kube_get(q->host, &object_resources[q->links[q->linked].kind], NULL,
+				   q->links[q->linked].name, on_link, q);
+		return;
+	}
+	if (q->machine)
+		chain_add_device(q->answer, q->machine);
+	chain_end(q->answer);
+	finish(q, NULL);
 }
 
 static void on_served_pool(json_t *o, const struct err *e, void *arg)
@@ -121,7 +192,7 @@ static void on_served_pool(json_t *o, const struct err *e, void *arg)
 	if (!e && object_decode(&object_kinds[OBJECT_NODE_POOL], o, q->a, &out, &bad) < 0)
 		out = NULL;
 	explain_serving(q->answer, q->served, out, loop_wall(q->loop));
-	ask_tenant(q, q->machine->status.tenant.name);
+	next_link(q);
 }
 
 /* Called with the claim that a machine serves. Reads the claim's NodePool for explain_serving(). If
@@ -133,10 +204,11 @@ static void on_served_claim(json_t *o, const struct err *e, void *arg)
 	void *out;
 
 	if (e || object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &out, &bad) < 0) {
-		ask_tenant(q, q->machine->status.tenant.name);
+		next_link(q);
 		return;
 	}
 	q->served = out;
+	link_further(q, OBJECT_NODE_CLAIM, q->served);
 	q->call = kube_get(q->host, &object_resources[OBJECT_NODE_POOL], NULL,
 			   str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
 }
@@ -149,14 +221,25 @@ static void answer(struct explain_question *q)
 
 	if (q->claim) {
 		q->answer = explain_claim(q->claim, m, q->drain, loop_wall(q->loop));
-		ask_tenant(q, q->claim->spec.virtual_cluster_ref.name);
+		add_link(q, OBJECT_VIRTUAL_CLUSTER, q->claim->spec.virtual_cluster_ref.name);
+		link_further(q, OBJECT_NODE_CLAIM, q->claim);
+		if (m)
+			link_machine(q, m);
+		next_link(q);
 	} else {
 		q->answer = explain_machine(m, q->drain, loop_wall(q->loop));
+		if (m->status.claim_ref)
+			add_link(q, OBJECT_VIRTUAL_CLUSTER, m->status.tenant.name);
+		if (m->status.claim_ref)
+			add_link(q, OBJECT_NODE_CLAIM, m->status.claim_ref->name);
+		if (m->status.leave)
+			add_link(q, OBJECT_DRAIN, m->status.leave->drain);
+		link_machine(q, m);
 		if (m->status.claim_ref && str_eq(m->status.state, "serving"))
 			q->call = kube_get(q->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
 					   m->status.claim_ref->name, on_served_claim, q);
 		else
-			ask_tenant(q, m->status.claim_ref ? m->status.tenant.name : NULL);
+			next_link(q);
 	}
 }
 
@@ -243,7 +326,8 @@ static void on_other(json_t *o, const struct err *e, void *arg)
 	if (!object)
 		return;
 	q->answer = explain_object(kinds[q->asked], object, loop_wall(q->loop));
-	finish(q, NULL);
+	link_further(q, kinds[q->asked], object);
+	next_link(q);
 }
 
 static void on_claim(json_t *o, const struct err *e, void *arg)
@@ -323,7 +407,7 @@ static void pod_end(struct explain_question *q)
 {
 	if (!q->node && !json_object_get(q->answer, "now") && !json_object_get(q->answer, "told"))
 		explain_pod_waits(q->answer, q->ns, q->pod);
-	finish(q, NULL);
+	next_link(q);
 }
 
 static void on_events(const char *rv, const struct err *e, void *arg)
@@ -372,6 +456,12 @@ static void on_pod_machine(json_t *o, const struct err *e, void *arg)
 	if (!e && object_decode(&object_kinds[OBJECT_MACHINE], o, q->a, &out, &bad) < 0)
 		out = NULL;
 	explain_pod_claim(q->answer, q->claim, out, loop_wall(q->loop));
+	link_further(q, OBJECT_NODE_CLAIM, q->claim);
+	q->machine = out;
+	if (q->machine) {
+		chain_add(q->answer, OBJECT_MACHINE, q->machine, loop_wall(q->loop));
+		link_machine(q, q->machine);
+	}
 	pod_claim_end(q);
 }
 
@@ -507,6 +597,7 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 	if (!q->vc)
 		return;
 	q->answer = explain_pod(q->vc, q->ns, q->pod);
+	chain_add(q->answer, OBJECT_VIRTUAL_CLUSTER, q->vc, loop_wall(q->loop));
 	r = &q->vc->spec.kubeconfig_secret_ref;
 	q->call = kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
 			   on_kubeconfig, q);

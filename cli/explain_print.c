@@ -214,6 +214,49 @@ static bool is_repeated(const json_t *conditions, size_t n)
 	return false;
 }
 
+/* Prints one object of the chain, such as "VirtualCluster team-a: NotReady, for 2m5s: Unreachable:
+ * connection refused". */
+static void print_link(struct buf *out, const json_t *x, int64_t now, struct arena *a)
+{
+	const char *since = age(json_str_at(x, "since"), now, a),
+		   *seen = age_span(json_str_at(x, "lastContact"), now, a),
+		   *reason = json_str_at(x, "reason"), *message = json_str_at(x, "message"),
+		   *waits = json_str_at(x, "waitingFor"), *state = json_str_at(x, "state"),
+		   *next = age_span(json_str_at(x, "nextTry"), now, a);
+	const bool says_next = *next && !str_ends(next, " ago");
+
+	row(out, "chain",
+	    arena_printf(a, "%s %s: %s%s%s%s%s%s%s%s%s%s%s%s%s", json_str_at(x, "kind"),
+			 str_or(json_str_at(x, "name"), "-"), str_or(state, "-"),
+			 *since ? ", for " : "", since, *seen ? ", last answer " : "", seen,
+			 waits && !reason ? ", waits for " : "", waits && !reason ? waits : "",
+			 reason ? ": " : "", str_or(reason, ""), reason && message ? ": " : "",
+			 reason ? str_or(message, "") : "", says_next ? ", next try " : "",
+			 says_next ? next : ""));
+}
+
+/* Prints whose problem it is, and the command that helps. */
+static void print_owner(struct buf *out, const json_t *o, struct arena *a)
+{
+	static const char *const owners[][2] = {
+		{"drover", "drover: it continues by itself"},
+		{"device", "the device: the machine, its BMC or its drives"},
+		{"network", "the network"},
+		{"provider", "the provider: the manager or cloud of the machine"},
+		{"tenant", "the tenant: its cluster, pods or users"},
+		{"operator", "a person who operates drover"},
+	};
+	const char *owner = json_str_at(o, "owner"), *cause = json_str_at(o, "cause"),
+		   *words = NULL;
+
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (str_eq(owners[i][0], owner))
+			words = owners[i][1];
+	if (words)
+		row(out, "whose problem",
+		    arena_printf(a, "%s%s%s", words, cause ? "; cause: " : "", str_or(cause, "")));
+}
+
 static void print_lists(const json_t *o, int64_t now, struct buf *out, struct arena *a)
 {
 	json_t *x;
@@ -229,8 +272,12 @@ static void print_lists(const json_t *o, int64_t now, struct buf *out, struct ar
 					 json_str_at(x, "message")));
 	json_array_foreach (json_object_get(o, "claims"), i, x)
 		print_claim(out, x, now, a);
+	json_array_foreach (json_object_get(o, "chain"), i, x)
+		print_link(out, x, now, a);
+	print_owner(out, o, a);
 	json_array_foreach (json_object_get(o, "helps"), i, x)
 		row(out, "what helps", json_string_value(x));
+	row(out, "then run", json_str_at(o, "command"));
 }
 
 void explain_print(const json_t *o, int64_t now, struct buf *out)

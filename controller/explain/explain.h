@@ -53,8 +53,8 @@ void explain_slow(json_t *answer, const struct machine *m, int64_t now);
  * p: NodePool of the claim; NULL: not readable. now: wall ms. */
 void explain_serving(json_t *answer, const struct node_claim *n, const struct node_pool *p,
 		     int64_t now);
-/* Returns what the operator can do about a tenant whose condition has this reason; NULL: nothing is
- * known. */
+/* Returns what the operator can do about a tenant whose condition has this reason, a format for
+ * answer_help() with the tenant's name; NULL: nothing is known. */
 const char *explain_tenant_remedy(const char *reason);
 json_t *explain_virtual_cluster(const struct virtual_cluster *vc);
 /* Returns the explanation of an object of any kind, owned by the caller. object: the decoded

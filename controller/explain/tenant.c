@@ -24,7 +24,7 @@ static const char *const tenant_remedies[][2] = {
 	{"Unreachable", "check that drover can reach spec.server of the tenant"},
 	{"Asleep", WAKE_HELPS},
 	{"NodesLost", "check whether the missing Nodes are really gone; if they are: drover resume "
-		      "tenant/NAME"},
+		      "tenant/%s"},
 	{"ClusterChanged",
 	 "correct the kubeconfig in the Secret; if the other cluster is intended, delete the "
 	 "VirtualCluster and create a new one"},

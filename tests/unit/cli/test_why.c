@@ -391,6 +391,53 @@ static void texts_of_others_reach_the_terminal_clean(void **state)
 	assert_said("Refused: a?[2Jb\n");
 }
 
+static void a_machine_whose_tenant_is_away_says_whose_problem_it_is(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'nodePoolRef': {"
+		     "'name': 'h100'}, 'virtualClusterRef': {'name': 'team-a'}}, 'status': {"
+		     "'phase': 'Ready'}}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'serving', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'tenant': {"
+		     "'name': 'team-a'}, 'power': {'state': 'On'}}");
+	has_condition(d, OBJECT_VIRTUAL_CLUSTER, "team-a", "Ready", "False", "Unreachable",
+		      "connection refused");
+	assert_int_equal(why("m-1"), 0);
+	assert_said("chain         VirtualCluster team-a: NotReady, for 2m5s: Unreachable: "
+		    "connection refused\n");
+	assert_said("chain         NodeClaim c-1: Ready");
+	assert_said("chain         NodePool h100: ");
+	assert_said("chain         Provider hall-a: ");
+	assert_said("chain         Device m-1: On\n");
+	assert_said("whose problem the tenant: its cluster, pods or users; cause: tenant/team-a\n");
+	rewind(c.out);
+	assert_int_equal(why("claim/c-1"), 0);
+	assert_said("whose problem the tenant");
+}
+
+static void a_cause_in_the_chain_brings_its_command(void **state)
+{
+	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
+	assert_int_equal(why("pool/h100"), 0);
+	assert_said("chain         Provider hall-a: Paused");
+	assert_said("whose problem an operator of drover; cause: provider/hall-a\n");
+	assert_said("then run      drover resume provider/hall-a\n");
+}
+
+static void a_drain_shows_the_machines_that_it_waits_for(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'fan', "
+		     "'machineNames': ['m-1']}, 'status': {'phase': 'Draining', 'targets': [{"
+		     "'machine': 'm-1', 'phase': 'Evicting'}]}}");
+	assert_int_equal(why("drain/psu"), 0);
+	assert_said("chain         Machine m-1: ");
+	assert_said("chain         Provider hall-a: ");
+	assert_said("then run      drover cancel psu\n");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -412,6 +459,9 @@ int main(void)
 		cmocka_unit_test(a_wrong_command_line_is_refused_by_name),
 		T(a_type_that_is_not_explained_is_refused_by_name),
 		T(texts_of_others_reach_the_terminal_clean),
+		T(a_machine_whose_tenant_is_away_says_whose_problem_it_is),
+		T(a_cause_in_the_chain_brings_its_command),
+		T(a_drain_shows_the_machines_that_it_waits_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
