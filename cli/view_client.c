@@ -29,6 +29,8 @@ struct view_client {
 	/* token: without "Bearer ", for a server at a known URL. proxied: "Bearer TOKEN", for the
 	 * header behind the service proxy. */
 	struct secret *token, *proxied;
+	/* loop_now() at which w.total_ms ends; 0: no read has begun, or there is no such limit */
+	int64_t until;
 	/* error of the last search or read; kind ERR_NONE: none */
 	struct err failed;
 };
@@ -99,14 +101,22 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 	loop_stop(a->loop);
 }
 
+/* Returns the limit ms, or what remains of w.total_ms if that is less. */
+static uint32_t limited(const struct view_client *v, uint32_t ms)
+{
+	const int64_t left = v->until - loop_now(v->c->loop);
+
+	return !v->until || left > ms ? ms : left < 1 ? 1 : (uint32_t)left;
+}
+
 static json_t *get_directly(struct view_client *v, const char *path, struct err *e)
 {
 	struct answer a = {.loop = v->c->loop};
 	const struct http_call h = {.path = path,
 				    .bearer = v->token,
-				    .timeout_ms = PAGE_MS,
-				    .connect_ms = VIEW_CLIENT_MS,
-				    .idle_ms = VIEW_CLIENT_MS,
+				    .timeout_ms = limited(v, PAGE_MS),
+				    .connect_ms = limited(v, VIEW_CLIENT_MS),
+				    .idle_ms = limited(v, VIEW_CLIENT_MS),
 				    .max_body = PAGE_BYTES,
 				    .done = on_reply,
 				    .arg = &a};
@@ -123,8 +133,9 @@ static json_t *get_by_proxy(struct view_client *v, const char *path, struct err 
 {
 	const struct kube_path_options o = {.secret_header = VIEW_TOKEN_HEADER,
 					    .secret_value = v->proxied,
-					    .connect_ms = VIEW_CLIENT_MS,
-					    .idle_ms = VIEW_CLIENT_MS,
+					    .connect_ms = limited(v, VIEW_CLIENT_MS),
+					    .idle_ms = limited(v, VIEW_CLIENT_MS),
+					    .total_ms = v->until ? limited(v, PAGE_MS) : 0,
 					    .no_wait = true};
 	struct buf full;
 	json_t *j;
@@ -142,7 +153,13 @@ static json_t *get(struct view_client *v, const char *path, struct err *e)
 {
 	json_t *j = NULL;
 
+	if (v->w.total_ms && !v->until)
+		v->until = loop_now(v->c->loop) + v->w.total_ms;
 	for (int n = 0; n < TRIES && !j; n++) {
+		if (v->until && loop_now(v->c->loop) >= v->until) {
+			(void)!err_set(e, ERR_TIMEOUT, 0, "no answer within %u ms", v->w.total_ms);
+			break;
+		}
 		j = v->peer ? get_directly(v, path, e) : get_by_proxy(v, path, e);
 		if (!j && e->code != 503)
 			break;

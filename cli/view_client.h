@@ -28,21 +28,24 @@ struct view_where {
 	const char *ns;
 	/* URL of the view, and file with its CA; NULL: not given */
 	const char *url, *ca_file;
+	/* longest time in ms of all reads of one client, from the first one; a later read fails. 0:
+	 * each connection and each gap in a reply has its own limit, VIEW_CLIENT_MS. */
+	uint32_t total_ms;
 };
 enum { VIEW_URL = 0x6101, VIEW_CA }; /* argp keys of the options of VIEW_CLIENT_OPTIONS */
-#define VIEW_CLIENT_OPTIONS                                                                        \
+#define VIEW_CLIENT_PLACE                                                                          \
 	{"view",                                                                                   \
 	 VIEW_URL,                                                                                 \
 	 "URL",                                                                                    \
 	 0,                                                                                        \
 	 "Read the leader's view at this https URL (DROVER_VIEW; default: find it)",               \
 	 0},                                                                                       \
-		{"view-ca",                                                                        \
-		 VIEW_CA,                                                                          \
-		 "FILE",                                                                           \
-		 0,                                                                                \
-		 "CA of --view (default: from ConfigMap drover-view)",                             \
-		 0},                                                                               \
+	{                                                                                          \
+		"view-ca", VIEW_CA, "FILE", 0,                                                     \
+			"CA of --view (default: from ConfigMap drover-view)", 0                    \
+	}
+#define VIEW_CLIENT_OPTIONS                                                                        \
+	VIEW_CLIENT_PLACE,                                                                         \
 	{                                                                                          \
 		"namespace", 'n', "NAMESPACE", 0, "Namespace of drover (default: drover-system)",  \
 			0                                                                          \

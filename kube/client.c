@@ -217,6 +217,8 @@ struct kube_call *kube_get_path_with(struct kube_client *c, const char *path,
 	call->connect_ms = o->connect_ms;
 	call->idle_ms = o->idle_ms;
 	call->no_wait = o->no_wait;
+	if (o->total_ms)
+		call->timeout_ms = o->total_ms;
 	kube_call_start(call);
 	return call;
 }

@@ -172,6 +172,8 @@ struct kube_path_options {
 	const struct secret *secret_value;
 	/* Limits in ms for connecting, and without a received byte; 0: those of the client. */
 	uint32_t connect_ms, idle_ms;
+	/* Limit in ms of the whole call, with all repetitions; 0: that of the client. */
+	uint32_t total_ms;
 	/* True: a 429 or 503 with Retry-After ends the call at once instead of a retry. */
 	bool no_wait;
 };

@@ -307,6 +307,19 @@ static void a_silent_leader_costs_three_seconds(void **state)
 	assert_true(loop_now(b->f.loop) == began);
 }
 
+static void a_total_limit_holds_for_all_places(void **state)
+{
+	struct bed *b = *state;
+	int64_t began = loop_now(b->f.loop);
+
+	b->where.total_ms = 2000;
+	publish(b, PUBLISHED);
+	http_mem_hang(b->f.net, PUBLISHED, true);
+	assert_fails(b, "no answer within 2000 ms; what helps: drover check");
+	assert_true(loop_now(b->f.loop) - began < 2500);
+	assert_int_equal(fake_api_count(&b->f, "GET " PROXY LIST), 0);
+}
+
 static void nonsense_is_no_list(void **state)
 {
 	struct bed *b = *state;
@@ -330,6 +343,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(each_failure_says_what_helps, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_silent_leader_costs_three_seconds, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_total_limit_holds_for_all_places, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_no_list, setup, teardown),
 	};
