@@ -3,6 +3,7 @@
 #include "api/machine_states.h"
 #include "base/str.h"
 #include "controller/explain/explain.h"
+#include "controller/explain/pod_remedy.h"
 
 #define DELETION_MS INT64_C(600000) /* time after which an unfinished deletion is listed */
 /* time after which a pending claim is listed; usually, before this time, a claim gets a machine or
@@ -115,6 +116,23 @@ enum need need_of(const json_t *answer, int64_t now)
 	const json_t *why;
 
 	return needs_of(answer, now, &why);
+}
+
+enum need need_of_pod(const char *reason, const char *claim, int64_t since, int64_t p90,
+		      int64_t now)
+{
+	const enum pod_helper helper = pod_helper(reason);
+	const int64_t waited = now - since;
+
+	if (p90 && now > p90)
+		return NEED_SLOW;
+	if (!str_empty(claim))
+		return NEED_NONE;
+	if (helper == POD_HELPER_NONE)
+		return waited >= NEED_POD_QUEUE_MS ? NEED_WAITS : NEED_NONE;
+	if (waited < NEED_POD_CHANGE_MS)
+		return NEED_NONE;
+	return helper == POD_HELPER_TENANT ? NEED_TENANT : NEED_OPERATOR;
 }
 
 static const char *const names[NEEDS] = {

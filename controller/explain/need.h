@@ -31,6 +31,16 @@ enum need need_find(const char *name);
 /* Returns what an object needs. answer: its explanation, with member kind. now: wall ms. */
 enum need need_of(const json_t *answer, int64_t now);
 
+/* Times in ms after which a waiting pod needs attention: for a reason that only a change by the
+ * tenant or an operator ends, and for any other reason. */
+#define NEED_POD_CHANGE_MS INT64_C(600000)
+#define NEED_POD_QUEUE_MS INT64_C(3600000)
+/* Returns what a waiting pod needs. reason, claim: as in status.waiting of its tenant. since: wall
+ * ms since when it waits for this reason. p90: wall ms by which nine of ten such pods are served;
+ * 0: unknown. now: wall ms. */
+enum need need_of_pod(const char *reason, const char *claim, int64_t since, int64_t p90,
+		      int64_t now);
+
 /* Returns the explanation of an object that needs help, owned by the caller, and sets *need. *why
  * becomes the member of the explanation that has `reason` and `message`; NULL: the object's state
  * itself is the reason. Returns NULL if the object needs nothing, and for a claim with a machine,

@@ -105,22 +105,6 @@ struct pods {
 	enum need need;
 };
 
-static enum need need_of_pod(const struct waiting_row *r, int64_t now)
-{
-	const enum pod_helper helper = pod_helper(r->at.reason);
-	const int64_t waited = now - r->at.since;
-
-	if (r->p90 && now > r->p90)
-		return NEED_SLOW;
-	if (r->at.claim)
-		return NEED_NONE;
-	if (helper == POD_HELPER_NONE)
-		return waited >= ATTENTION_QUEUE_MS ? NEED_WAITS : NEED_NONE;
-	if (waited < ATTENTION_CHANGE_MS)
-		return NEED_NONE;
-	return helper == POD_HELPER_TENANT ? NEED_TENANT : NEED_OPERATOR;
-}
-
 /* Returns the pods that wait too long, by the key of their row. Values are struct pods in the
  * arena. */
 static struct map *pods_of(const struct view_source *source, int64_t now, struct arena *a)
@@ -131,7 +115,8 @@ static struct map *pods_of(const struct view_source *source, int64_t now, struct
 
 	for (size_t i = 0; i < n; i++) {
 		const struct waiting_row *r = &rows[i];
-		const enum need need = need_of_pod(r, now);
+		const enum need need =
+			need_of_pod(r->at.reason, r->at.claim, r->at.since, r->p90, now);
 		struct pods *x;
 		const char *key;
 

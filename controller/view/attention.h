@@ -2,6 +2,7 @@
 #define CONTROLLER_VIEW_ATTENTION_H
 
 #include "api/kinds.h"
+#include "controller/explain/need.h"
 #include "controller/view/page.h"
 #include "controller/view/source.h"
 
@@ -12,15 +13,13 @@
  *
  * Pods are combined into one row for each gang, and otherwise for each tenant and reason. They wait
  * too long once the time has passed by which nine of ten such pods are served; after
- * ATTENTION_CHANGE_MS for a reason that only a change by the tenant or an operator ends; otherwise
- * after ATTENTION_QUEUE_MS.
+ * NEED_POD_CHANGE_MS for a reason that only a change by the tenant or an operator ends; otherwise
+ * after NEED_POD_QUEUE_MS.
  *
  * Rows are computed when the list is read: those of changed objects, and once a minute those whose
  * need depends on the time (need.h). On the loop thread.
  * Tests: tests/unit/controller/view/test_attention.c
  */
-#define ATTENTION_CHANGE_MS INT64_C(600000)
-#define ATTENTION_QUEUE_MS INT64_C(3600000)
 
 struct attention;
 /* source: must outlive the result. */

@@ -181,7 +181,7 @@ static void pods_that_wait_for_a_change_are_combined_by_tenant_and_reason(void *
 
 	queue(b, 4, "TooBig", NULL, 0);
 	(void)row(b, 0, 0);
-	bench_run(b->d, ATTENTION_CHANGE_MS);
+	bench_run(b->d, NEED_POD_CHANGE_MS);
 	p = row(b, 0, 2);
 	assert_member(p, "need", "Tenant");
 	assert_member(p, "owner", "tenant");
@@ -206,7 +206,7 @@ static void pods_in_their_turn_are_listed_after_an_hour_and_a_gang_by_its_name(v
 	struct bed *b = *state;
 
 	queue(b, 3, "GangNotWhole", "ns/gangs/train", 0);
-	bench_run(b->d, ATTENTION_QUEUE_MS - 60000);
+	bench_run(b->d, NEED_POD_QUEUE_MS - 60000);
 	(void)row(b, 0, 0);
 	bench_run(b->d, 60000);
 	assert_member(row(b, 0, 1), "kind", "Gang");
