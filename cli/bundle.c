@@ -247,7 +247,7 @@ static void add_verb(struct bundle *b, const char *name,
 static int stuck(struct cli_client *c, const char *ns)
 {
 	(void)ns;
-	return cli_do_stuck(c);
+	return cli_do_stuck(c, NULL);
 }
 
 static int write_all(struct cli_client *c, const char *ns, FILE *to)

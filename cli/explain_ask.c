@@ -49,8 +49,8 @@ struct explain_question {
 	struct drain *drain;
 	/* VirtualCluster of the pod's tenant */
 	struct virtual_cluster *vc;
-	/* objects that are still to be read for the chain (controller/explain/chain.h), in the order
-	 * in which they are added to it */
+	/* objects to read for the chain (controller/explain/chain.h), in the order in which they
+	 * are added */
 	struct {
 		enum object_kind_id kind;
 		const char *name;

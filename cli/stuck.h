@@ -8,7 +8,7 @@
  * stuck: the row of an object that needs help (controller/explain/need.h). `drover why` without a
  * name lists these rows; `drover check` reports which parts of an installation these objects
  * affect.
- * Tests: tests/unit/cli/test_why.c
+ * Tests: tests/unit/cli/test_why.c, tests/unit/cli/test_stuck.c
  */
 
 /* Returns the look of texts about objects with this need. need < NEEDS. */

@@ -35,20 +35,33 @@ int cli_do_cancel(struct cli_client *c, const char *drain);
 /* Prints why an object waits or is stuck. target: in the form that explain_ask() expects
  * (controller/explain/explain.h). ns: drover's own namespace. */
 int cli_do_why(struct cli_client *c, const char *target, const char *ns);
+struct cli_stuck;
 /* Explains a target in the cluster of c; target NULL: lists everything that is stuck. In a tenant's
  * cluster (cli/why_tenant.h), explains one waiting pod or lists all. target: words of the user,
  * such as pool/h100. ns: namespace given by the user, NULL if none: that of drover, or, in a
  * tenant's cluster, that of the pod. pod_ns: namespace of the pod in a tenant's cluster if neither
- * ns nor target names one. */
-int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns);
+ * ns nor target names one. list: as for cli_do_stuck(). */
+int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns,
+		    const struct cli_stuck *list);
 /* Prints machines and claims of the fleet once, as text or as JSON. */
 int cli_do_top(struct cli_client *c);
 /* Prints the fleet on one screen. Machines and waiting pods come from the leader's view at *w, or,
  * if the view cannot be read, from objects. */
 int cli_do_status(struct cli_client *c, const struct view_where *w);
-/* Lists everything that needs help, the most urgent first. Returns 0 if everything could be read,
- * whether or not something needs help. */
-int cli_do_stuck(struct cli_client *c);
+/* How everything that needs help is listed. */
+struct cli_stuck {
+	/* where the leader's view is read; NULL: read objects alone */
+	const struct view_where *view;
+	/* true: one line for each row */
+	bool brief;
+};
+/* longest time in ms that the leader's view may take before objects are read instead */
+#define CLI_STUCK_VIEW_MS 3000
+/* Lists everything that needs help, and pods that wait too long, the most urgent first. The rows
+ * come from the leader's view, or, if it cannot be read, from objects, after a line on standard
+ * error. Returns 0 if everything could be read, whether or not something needs help. list NULL:
+ * read objects alone. */
+int cli_do_stuck(struct cli_client *c, const struct cli_stuck *list);
 
 /* Checks that the cluster has everything that drover needs. Returns 1 if there is a finding
  * FINDING_WRONG. ns: drover's own namespace. */

@@ -74,6 +74,9 @@ int cli_do_why(struct cli_client *c, const char *target, const char *ns)
 
 struct why {
 	struct cli_options o;
+	struct view_where view;
+	/* true: one line for each row of the list */
+	bool brief;
 	const char *words[2], *ns;
 	size_t n;
 	/* the words as one target; NULL: list everything that is stuck */
@@ -85,6 +88,8 @@ static const struct argp_option options[] = {
 	 "drover's own namespace (drover-system); in a tenant's cluster the pod's namespace (that "
 	 "of the context)",
 	 0},
+	VIEW_CLIENT_PLACE,
+	{"short", 's', NULL, 0, "Without a name: one line for each object, with the command", 0},
 	CLI_OPTION_ROWS};
 
 /* True if s is not empty and no part between slashes is empty. */
@@ -145,12 +150,13 @@ static int why_at_host(struct cli_client *c, const char *target, const char *ns)
 	return cli_do_why(c, s, ns);
 }
 
-int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns)
+int cli_do_why_here(struct cli_client *c, const char *target, const char *ns, const char *pod_ns,
+		    const struct cli_stuck *list)
 {
 	if (why_tenant_is(c))
 		return cli_do_why_tenant(c, target, ns ? ns : pod_ns);
 	if (!target)
-		return cli_do_stuck(c);
+		return cli_do_stuck(c, list);
 	return why_at_host(c, target, str_or(ns, "drover-system"));
 }
 
@@ -167,6 +173,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case 'n':
 		w->ns = arg;
 		return 0;
+	case 's':
+		w->brief = true;
+		return 0;
+	case VIEW_URL:
+	case VIEW_CA:
+		return view_client_option(key, arg, &w->view);
 	case ARGP_KEY_END:
 		if (w->n)
 			settle(w, st);
@@ -182,8 +194,9 @@ static const struct argp argp = {
 	.args_doc = "\nNAME\nTYPE/NAME\nTENANT/NAMESPACE/POD",
 	.doc = "Show why an object is stuck: since when, what it waits for, when drover retries, "
 	       "and what helps. Without a name: list everything that is stuck, the most urgent "
-	       "first.\v"
-	       "Examples:\n  drover why\n  drover why gpu-r1-07\n  drover why pool/h100\n"
+	       "first. The list comes from the leader (docs/view.md); if the leader does not "
+	       "answer within 3 s, from objects, and a line on standard error says so.\v"
+	       "Examples:\n  drover why\n  drover why --short\n  drover why gpu-r1-07\n  drover why pool/h100\n"
 	       "  drover why tenant team-a\n  drover why h100-x7k2p -o json\n"
 	       "  drover why team-a/default/train-0\n"
 	       "  drover why train-0 --kubeconfig team-a.conf\n"
@@ -197,7 +210,7 @@ static const struct argp argp = {
 
 int cli_why(int argc, char **argv)
 {
-	struct why w = {.n = 0};
+	struct why w = {.view.total_ms = CLI_STUCK_VIEW_MS};
 	struct cli_client c;
 	struct err e;
 	int status = 1;
@@ -205,9 +218,11 @@ int cli_why(int argc, char **argv)
 	args_parse(&argp, argc, argv, &w);
 	if (cli_open(&c, "drover why", &w.o) == 0) {
 		OWN(kube_config) config = cli_kubeconfig(w.o.kubeconfig, w.o.context, &e);
+		const struct cli_stuck list = {.view = &w.view, .brief = w.brief};
 
+		w.view.ns = str_or(w.ns, "drover-system");
 		status = cli_do_why_here(&c, w.target, w.ns,
-					 config ? config->namespace_ : "default");
+					 config ? config->namespace_ : "default", &list);
 		cli_close(&c);
 	}
 	free(w.target);

@@ -118,14 +118,14 @@ static void a_line_that_is_stopped_says_what_opens_it(void **state)
 	assert_said("state         Stopped, for 2m5s\n");
 	assert_said("stopped by    JoinTimeout: JoinTimeout on 3 machines, 2m5s ago\n");
 	assert_said("after fixing the cause: drover resume pool/h100");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Needs an operator (1)\n  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
 }
 
 static void what_a_person_paused_is_no_alarm(void **state)
 {
 	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Held or paused by an operator (1)\n  provider/hall-a  Paused ");
 	assert_said("what helps: to end the pause: drover resume provider/hall-a\n");
 	assert_unsaid("Needs an operator");
@@ -138,7 +138,7 @@ static void a_tenant_says_what_keeps_it_from_machines(void **state)
 	assert_int_equal(why("tenant/team-a"), 0);
 	assert_said("state         NotReady, for 2m5s\n");
 	assert_said("what helps    create the Secret that spec.kubeconfigSecretRef names");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said(
 		"virtualcluster/team-a  NotReady for 2m5s, KubeconfigAbsent: there is no Secret");
 }
@@ -147,7 +147,7 @@ static void an_edit_that_cannot_be_used_needs_a_person(void **state)
 {
 	has_condition(*state, OBJECT_NODE_POOL, "h100", "Valid", "False", "Invalid",
 		      "spec.limits.nodes: want a number");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Needs an operator (1)\n");
 	assert_said("spec.limits.nodes: want a number");
 	assert_said("what helps: correct the field that condition Valid reports: kubectl edit "
@@ -168,13 +168,13 @@ static void a_drain_without_end_says_who_keeps_it(void **state)
 		    "default/web\n");
 	assert_unsaid("m-2");
 	assert_said("drover cancel psu");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Needs an operator (1)\n  drain/psu  Draining for ");
 	/* A Drain with a deadline ends by itself, so it is not stuck. */
 	bench_patch(d, OBJECT_DRAIN, "psu",
 		    arena_printf(d->a, "{'spec': {'deadline': '%s'}}", at(d, 600000)));
 	rewind(c.out);
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("nothing is stuck");
 }
 
@@ -204,7 +204,7 @@ static void the_worst_is_told_first(void **state)
 			     "'stateSince': '%s', 'operation': {'step': 'power-off', 'deadline': "
 			     "'%s'}}}",
 			     at(d, -400000), at(d, -100000)));
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	person = strstr(all_said(),
 			"Needs an operator (2)\n  machine/m-1  quarantined for 120m, DriveMissing: "
 			"eui.2 was not seen\n      what helps: put the drive");
@@ -225,7 +225,7 @@ static void programs_read_all_as_json(void **state)
 
 	quarantined(d, at(d, -1000));
 	c.json = true;
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	j = json_parse(all_said(), strlen(all_said()), &e);
 	assert_int_equal(json_int_at(j, "seen"), 4);
 	assert_int_equal(json_array_size(json_at(j, "stuck")), 1);
@@ -252,10 +252,10 @@ static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
 	struct bench *d = *state;
 
 	attaches(d, -50000, 550000);
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("nothing is stuck");
 	attaches(d, -70000, 530000);
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Slower than usual, nothing has failed yet (1)\n"
 		    "  machine/m-1  attaching for 70s, waits for hardware or another system\n"
 		    "      what helps: check its switch port");
@@ -265,13 +265,13 @@ static void what_takes_longer_than_most_is_told_before_it_fails(void **state)
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'operation': {'lastError': {'reason': 'NetworkNotConfirmed', 'message': "
 		     "'still in quarantine'}}}");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Overdue or unreachable (1)\n  machine/m-1  attaching for 70s, "
 		    "NetworkNotConfirmed: still in quarantine\n");
 	bench_status(d, OBJECT_MACHINE, "m-1", "{'operation': {'lastError': null}}");
 	/* Past its deadline, the machine is listed as overdue, not as slow. */
 	attaches(d, -700000, -100000);
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Overdue or unreachable (1)\n  machine/m-1  attaching for 11m");
 	assert_said("check that drover has a leader");
 }
@@ -283,7 +283,7 @@ static void a_fleet_at_rest_is_not_stuck(void **state)
 	bench_status(
 		d, OBJECT_MACHINE, "m-1",
 		"{'state': 'wiping', 'operation': {'step': 'order wipe', 'waitingFor': 'Device'}}");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("nothing is stuck; 4 objects checked\n");
 }
 
@@ -305,10 +305,10 @@ static void a_machine_that_nobody_wants_managed_is_no_alarm(void **state)
 	struct bench *d = *state;
 
 	waits_for_approval(d, "NotApproved");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Held or paused by an operator (1)\n  machine/m-1  known");
 	waits_for_approval(d, "BmcNotTrusted");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Needs an operator (1)\n  machine/m-1  known");
 }
 
@@ -326,12 +326,12 @@ static void many_are_counted_on_a_terminal(void **state)
 				  "'Evicting', 'blockedBy': 'PodDisruptionBudget x'}]}}",
 				  i));
 	c.tty = true;
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("\033[31mNeeds an operator (12)\033[0m\n");
 	assert_said("  2 more; `drover why | cat` shows all\n");
 	rewind(c.out);
 	c.tty = false;
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("drain/d-11 ");
 	assert_said("Needs an operator (12)\n");
 }
@@ -342,7 +342,7 @@ static void what_cannot_be_read_is_an_error_with_a_way_out(void **state)
 
 	d->host.denied = true;
 	verb_errors_begin();
-	assert_int_equal(cli_do_stuck(&c), 1);
+	assert_int_equal(cli_do_stuck(&c, NULL), 1);
 	verb_errors_end("the cluster does not know this user");
 	d->host.denied = false;
 	assert_string_equal(str_or(all_said(), ""), "");
@@ -378,7 +378,7 @@ static void a_type_that_is_not_explained_is_refused_by_name(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		verb_errors_begin();
-		assert_int_equal(cli_do_why_here(&c, lines[i].target, NULL, "default"), 1);
+		assert_int_equal(cli_do_why_here(&c, lines[i].target, NULL, "default", NULL), 1);
 		verb_errors_end(lines[i].said);
 	}
 }
@@ -387,7 +387,7 @@ static void texts_of_others_reach_the_terminal_clean(void **state)
 {
 	has_condition(*state, OBJECT_VIRTUAL_CLUSTER, "team-a", "Ready", "False", "Refused",
 		      "a\\u001b[2Jb");
-	assert_int_equal(cli_do_stuck(&c), 0);
+	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("Refused: a?[2Jb\n");
 }
 

@@ -106,7 +106,7 @@ static void a_pod_has_its_place_times_reason_quota_and_what_helps(void **state)
 
 	list(d, WAITS, "");
 	pod(d, "train-0", "");
-	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default"), 0);
+	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default", NULL), 0);
 	assert_said("pod          default/train-0\n");
 	assert_said("place        4 of 17 in the queue of all tenants\n");
 	assert_said("reason       NoCapacity\n");
@@ -127,16 +127,16 @@ static void a_pod_is_named_as_kubectl_names_it(void **state)
 	list(d, WAITS, "");
 	pod(d, "train-0", "");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		assert_int_equal(cli_do_why_here(&c, names[i], NULL, "default"), 0);
-	assert_int_equal(cli_do_why_here(&c, "train-0", "default", "other"), 0);
+		assert_int_equal(cli_do_why_here(&c, names[i], NULL, "default", NULL), 0);
+	assert_int_equal(cli_do_why_here(&c, "train-0", "default", "other", NULL), 0);
 	verb_errors_begin();
-	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "other"), 1);
+	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "other", NULL), 1);
 	verb_errors_end("pod other/train-0: ");
 	verb_errors_begin();
-	assert_int_equal(cli_do_why_here(&c, "team-b/default/train-0", NULL, "default"), 1);
+	assert_int_equal(cli_do_why_here(&c, "team-b/default/train-0", NULL, "default", NULL), 1);
 	verb_errors_end("this cluster is tenant team-a, not team-b");
 	verb_errors_begin();
-	assert_int_equal(cli_do_why_here(&c, "../train-0?x=y", NULL, "default"), 1);
+	assert_int_equal(cli_do_why_here(&c, "../train-0?x=y", NULL, "default", NULL), 1);
 	verb_errors_end("want POD or NAMESPACE/POD");
 }
 
@@ -147,9 +147,9 @@ static void a_pod_that_is_not_listed_says_what_it_waits_for(void **state)
 	list(d, "", "");
 	pod(d, "new", "");
 	pod(d, "runs", "'nodeName': 'n-1'");
-	assert_int_equal(cli_do_why_here(&c, "new", NULL, "default"), 0);
+	assert_int_equal(cli_do_why_here(&c, "new", NULL, "default", NULL), 0);
 	assert_said("waits for    kube-scheduler, or drover's next plan");
-	assert_int_equal(cli_do_why_here(&c, "runs", NULL, "default"), 0);
+	assert_int_equal(cli_do_why_here(&c, "runs", NULL, "default", NULL), 0);
 	assert_said("node         n-1\n");
 }
 
@@ -158,7 +158,7 @@ static void without_a_name_all_waiting_pods_are_listed(void **state)
 	struct bench *d = *state;
 
 	list(d, WAITS, ", 'left': 3");
-	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default"), 0);
+	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default", NULL), 0);
 	assert_said("waits        default/train-0  NoCapacity, place 4\n");
 	assert_said("and 3 more\n");
 	assert_said("quota        nvidia.com/gpu: 56 of 64 used\n");
@@ -173,7 +173,7 @@ static void programs_read_json(void **state)
 	list(d, WAITS, "");
 	pod(d, "train-0", "");
 	c.json = true;
-	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default"), 0);
+	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default", NULL), 0);
 	fflush(c.out);
 	j = json_parse(said, said_len, &e);
 	assert_int_equal(json_int_at(j, "waiting", "place"), 4);
@@ -186,20 +186,20 @@ static void a_list_that_is_old_or_missing_or_broken_is_named(void **state)
 	struct bench *d = *state;
 
 	verb_errors_begin();
-	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default"), 1);
+	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default", NULL), 1);
 	verb_errors_end("no ConfigMap drover-system/drover-queue: use the kubeconfig of");
 	list(d, WAITS, "");
 	bench_must(d, &d->team, "PATCH", LIST "/drover-queue",
 		   "{'data': {'queue.json': '{\\\"time\\\": \\\"2020-01-01T00:00:00Z\\\"}'}}");
-	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default"), 0);
+	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default", NULL), 0);
 	assert_said("note         drover has not updated this for more than 10 min");
 	bench_must(d, &d->team, "PATCH", LIST "/drover-queue", "{'data': {'queue.json': 'x'}}");
 	verb_errors_begin();
-	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default"), 1);
+	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default", NULL), 1);
 	verb_errors_end("ConfigMap drover-system/drover-queue: ");
 	bench_must(d, &d->team, "PATCH", LIST "/drover-queue", "{'data': {'queue.json': null}}");
 	verb_errors_begin();
-	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default"), 1);
+	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default", NULL), 1);
 	verb_errors_end("has no key queue.json");
 }
 
@@ -209,7 +209,7 @@ static void a_user_without_the_right_learns_who_can_give_it(void **state)
 
 	d->team.denied_at = "configmaps";
 	verb_errors_begin();
-	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default"), 1);
+	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default", NULL), 1);
 	verb_errors_end("deploy/tenant-rbac.yaml");
 }
 
@@ -219,7 +219,7 @@ static void texts_of_others_reach_the_terminal_clean(void **state)
 
 	list(d, "{'pod': 'default/train-0', 'reason': 'R', 'message': 'a\\u001b[2Jb'}", "");
 	pod(d, "train-0", "");
-	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default"), 0);
+	assert_int_equal(cli_do_why_here(&c, "train-0", NULL, "default", NULL), 0);
 	assert_said("a?[2Jb\n");
 }
 
