@@ -19,12 +19,14 @@
 #include "cli/explain_ask.h"
 #include "api/target.h"
 #include "cli/verbs.h"
+#include "cli/why_near.h"
 #include "cli/why_tenant.h"
 #include "kube/config.h"
 
 struct asked {
 	struct cli_client *c;
-	bool done;
+	/* missing: the object does not exist */
+	bool done, missing;
 	int status;
 };
 
@@ -48,6 +50,7 @@ static void on_answer(const json_t *answer, const struct err *e, void *arg)
 	struct asked *w = arg;
 
 	w->done = true;
+	w->missing = e && e->kind == ERR_NOT_FOUND;
 	if (e)
 		w->status = cli_failed_read(w->c, e);
 	else
@@ -67,6 +70,8 @@ int cli_do_why(struct cli_client *c, const char *target, const char *ns)
 	(void)explain_ask(&with, target, on_answer, &w);
 	while (!w.done)
 		loop_run(c->loop);
+	if (w.missing)
+		why_near(c, target);
 	return w.status;
 }
 
@@ -135,6 +140,8 @@ static int why_at_host(struct cli_client *c, const char *target, const char *ns)
 {
 	const char *s = without_type(target);
 	const size_t type = strcspn(s, "/");
+	char *near;
+	int status;
 
 	if (slashes_in(s) != 1)
 		return cli_do_why(c, s, ns);
@@ -144,9 +151,13 @@ static int why_at_host(struct cli_client *c, const char *target, const char *ns)
 		return cli_failed(
 			c, "a WipeRecord is never stuck; `drover get wipe %s -o yaml` shows it",
 			s + type + 1);
-	if (target_kind(s, type) == OBJECT_KINDS)
-		return cli_failed(c, "unknown type '%.*s'; types: pod, " TARGET_KINDS, (int)type,
-				  s);
+	if (target_kind(s, type) == OBJECT_KINDS) {
+		near = why_near_type(s, type);
+		status = cli_failed(c, "unknown type '%.*s'%s; types: pod, " TARGET_KINDS,
+				    (int)type, s, near);
+		free(near);
+		return status;
+	}
 	return cli_do_why(c, s, ns);
 }
 
@@ -196,7 +207,8 @@ static const struct argp argp = {
 	       "and what helps. Without a name: list everything that is stuck, the most urgent "
 	       "first. The list comes from the leader (docs/view.md); if the leader does not "
 	       "answer within 3 s, from objects, and a line on standard error says so.\v"
-	       "Examples:\n  drover why\n  drover why --short\n  drover why gpu-r1-07\n  drover why pool/h100\n"
+	       "Examples:\n  drover why\n  drover why --short\n  drover why gpu-r1-07\n"
+	       "  drover why pool/h100\n"
 	       "  drover why tenant team-a\n  drover why h100-x7k2p -o json\n"
 	       "  drover why team-a/default/train-0\n"
 	       "  drover why train-0 --kubeconfig team-a.conf\n"

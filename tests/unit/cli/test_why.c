@@ -371,6 +371,7 @@ static void a_type_that_is_not_explained_is_refused_by_name(void **state)
 		const char *target, *said;
 	} lines[] = {
 		{"box/m-1", "unknown type 'box'; types: pod, machines"},
+		{"machin/m-1", "unknown type 'machin'; did you mean machine?; types: pod"},
 		{"pod/train-0", "a pod is TENANT/NAMESPACE/POD"},
 		{"wipe/w-1", "`drover get wipe w-1 -o yaml` shows it"},
 	};
@@ -425,6 +426,25 @@ static void a_cause_in_the_chain_brings_its_command(void **state)
 	assert_said("then run      drover resume provider/hall-a\n");
 }
 
+static void a_name_that_does_not_exist_brings_near_names(void **state)
+{
+	bench_status(*state, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'waiting': [{'pod': 'default/train-0', 'reason': 'NoPool'}]}");
+	verb_errors_begin();
+	assert_int_equal(why("m-2"), 1);
+	verb_errors_end("drover why: did you mean machine/m-1?\n");
+	verb_errors_begin();
+	assert_int_equal(why("pool/h10"), 1);
+	verb_errors_end("did you mean pool/h100?\n");
+	verb_errors_begin();
+	assert_int_equal(why("team-b/default/train-0"), 1);
+	verb_errors_end("did you mean tenant/team-a?\n");
+	verb_errors_begin();
+	assert_int_equal(why("nothing-like-it"), 1);
+	verb_errors_end("name a pod as TENANT/NAMESPACE/POD\n");
+	assert_null(strstr(str_or(all_said(), ""), "did you mean"));
+}
+
 static void a_drain_shows_the_machines_that_it_waits_for(void **state)
 {
 	struct bench *d = *state;
@@ -461,6 +481,7 @@ int main(void)
 		T(texts_of_others_reach_the_terminal_clean),
 		T(a_machine_whose_tenant_is_away_says_whose_problem_it_is),
 		T(a_cause_in_the_chain_brings_its_command),
+		T(a_name_that_does_not_exist_brings_near_names),
 		T(a_drain_shows_the_machines_that_it_waits_for),
 	};
 
