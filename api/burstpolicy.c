@@ -455,6 +455,10 @@ static const struct field scale_back_fields[] = {
 /* --- the kind --------------------------------------------------------------------------------- */
 
 static const struct field spec_fields[] = {
+	FIELD(burst_policy_spec, paused, "paused", FIELD_BOOL,
+	      .doc = "Whether the policy is paused: it launches nothing, and records what it "
+		     "would launch, whatever mode is. Instances that it has launched end on "
+		     "time."),
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
 	      .def = "\"Shadow\"",
 	      .doc = "What the controller does with its decisions. Enforce: it launches what the "
@@ -575,6 +579,7 @@ const struct field burst_policy_fields[] = {
 
 const struct object_column burst_policy_columns[] = {
 	{"Mode", "string", ".spec.mode", 0},
+	{"Paused", "boolean", ".spec.paused", 0},
 	{"Active", "string", ".status.conditions[?(@.type==\"Active\")].reason", 0},
 	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{NULL, NULL, NULL, 0},

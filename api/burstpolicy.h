@@ -126,6 +126,8 @@ struct burst_policy_scale_back {
 	bool align_to_billing;
 };
 struct burst_policy_spec {
+	/* true: launches nothing, whatever mode is */
+	bool paused;
 	int mode;
 	struct burst_policy_match match;
 	struct burst_policy_trigger trigger;

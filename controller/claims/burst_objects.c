@@ -159,7 +159,8 @@ static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in 
 struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct arena *a)
 {
 	const struct burst_policy_spec *s = &p->spec;
-	struct burst_policy_in out = {.name = p->meta.name, .mode = (enum burst_mode)s->mode};
+	struct burst_policy_in out = {.name = p->meta.name,
+				      .mode = s->paused ? BURST_SHADOW : (enum burst_mode)s->mode};
 
 	out.match.tenants = names(&s->match.tenants);
 	out.match.products = names(&s->match.gpu_products);

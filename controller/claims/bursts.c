@@ -328,12 +328,14 @@ static void say_active(const struct bursts *s, const struct account *k,
 		       const struct burst_policy *p, const char *error,
 		       struct burst_policy_status *out, struct arena *a)
 {
-	const char *does = p->spec.mode == BURST_ENFORCE ? "It launches" : "It would launch";
+	const char *does = p->spec.mode == BURST_ENFORCE && !p->spec.paused ? "It launches"
+									    : "It would launch";
 	char money[MONEY_TEXT];
 	struct condition want = {.type = ACTIVE,
 				 .status = error ? CONDITION_FALSE : CONDITION_TRUE,
-				 .reason = error ? "PoliciesOverlap"
-						 : burst_policy_mode_names[p->spec.mode],
+				 .reason = error	    ? "PoliciesOverlap"
+					   : p->spec.paused ? "Paused"
+							    : burst_policy_mode_names[p->spec.mode],
 				 .message = error,
 				 .observed_generation = p->meta.generation};
 

@@ -40,7 +40,8 @@ static bool is_enforced(const struct kube_entry *en, void *arg)
 {
 	const struct burst_policy *p = en->object;
 
-	*(bool *)arg |= p->spec.mode == BURST_ENFORCE && !p->meta.deletion_timestamp;
+	*(bool *)arg |=
+		p->spec.mode == BURST_ENFORCE && !p->spec.paused && !p->meta.deletion_timestamp;
 	return !*(bool *)arg;
 }
 

@@ -140,9 +140,9 @@ static json_t *explain_drain(const struct drain *d, int64_t now)
 static json_t *explain_burst(const struct burst_policy *p)
 {
 	const struct condition *active = condition_get(&p->status.conditions, "Active");
-	json_t *o = begin(OBJECT_BURST_POLICY, &p->meta, &p->status.conditions, false);
+	json_t *o = begin(OBJECT_BURST_POLICY, &p->meta, &p->status.conditions, p->spec.paused);
 
-	if (active) {
+	if (active && !p->spec.paused) {
 		answer_put(o, "state", active->reason);
 		answer_time(o, "since", active->last_transition_time);
 	}

@@ -24,6 +24,34 @@ static void what_is_decided_is_launched_and_comes_home(void **state)
 	burst_stop(s);
 }
 
+static void set_paused(struct burst_scene *s, bool is)
+{
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:b}}", "spec", "paused", is));
+}
+
+static void a_paused_policy_launches_nothing_until_it_is_resumed(void **state)
+{
+	struct burst_scene *s = burst_start(7311, "1000");
+	json_t *o;
+
+	(void)state;
+	set_paused(s, true);
+	burst_pod(s, "train");
+	world_run(&s->w, 600 * 1000);
+	assert_int_equal(s->sky.cloud.launched, 0);
+	assert_int_equal(store_count(s->w.host.store, "nodeclaims.drover.dev/"), 0);
+	o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	assert_non_null(strstr(
+		json_str_at(json_array_get(json_at(o, "status", "conditions"), 0), "message"),
+		"would launch"));
+	json_decref(o);
+	set_paused(s, false);
+	burst_running(s, "train");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	burst_stop(s);
+}
+
 /* The budget suffices for one instance, however long the other pod waits and whichever replica
  * leads. */
 static void a_spent_budget_refuses(void **state)
@@ -225,6 +253,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_decided_is_launched_and_comes_home),
+		cmocka_unit_test(a_paused_policy_launches_nothing_until_it_is_resumed),
 		cmocka_unit_test(a_spent_budget_refuses),
 		cmocka_unit_test(a_leader_that_dies_launches_nothing_twice),
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
