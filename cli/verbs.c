@@ -71,7 +71,7 @@ int cli_crds(int argc, char **argv)
 
 /* --- commands on one object ------------------------------------------------------------------- */
 
-enum { ADOPT = 256, DRIVES, BMC };
+enum { ADOPT = 256, DRIVES, BMC, ALL };
 
 /* Arguments of a command on one object. All such commands share this struct; each sets only its own
  * members. */
@@ -80,7 +80,8 @@ struct one {
 	/* what the argument names, for errors, such as "machine" */
 	const char *what;
 	const char *name, *reason;
-	bool needs_reason, yes;
+	/* may_all: --all replaces the argument */
+	bool needs_reason, yes, may_all, all;
 	struct cli_approve approve;
 };
 
@@ -94,6 +95,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case 'y':
 		v->yes = true;
+		return 0;
+	case ALL:
+		v->all = true;
 		return 0;
 	case 'w':
 		v->approve.wipe = true;
@@ -113,8 +117,10 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->name = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!v->name)
-			argp_error(st, "which %s?", v->what);
+		if (v->all && v->name)
+			argp_error(st, "--all and %s exclude each other", v->name);
+		if (!v->name && !v->all)
+			argp_error(st, "which %s?%s", v->what, v->may_all ? " Or --all" : "");
 		if (v->needs_reason && str_empty(v->reason))
 			argp_error(st, "--reason TEXT is required: why is the machine taken out "
 				       "of use?");
@@ -275,36 +281,51 @@ int cli_confirm_off(int argc, char **argv)
 	return RUN_ONE(v, "drover confirm-off", cli_do_confirm_off(&c, v.name, v.yes));
 }
 
+static const struct argp_option pause_options[] = {
+	{"all", ALL, NULL, 0, "All pools, providers, tenants and BurstPolicies", 0},
+	CLI_OPTION_ROWS};
+#define PAUSED "pool/NAME, provider/NAME, tenant/NAME, machine/NAME or burstpolicy/NAME"
+#define PAUSED_ARGS "pool/NAME|provider/NAME|tenant/NAME\nmachine/NAME|burstpolicy/NAME\n--all"
+
 int cli_pause(int argc, char **argv)
 {
-	struct one v = {.what = "pool/NAME, provider/NAME or tenant/NAME"};
+	struct one v = {.what = PAUSED, .may_all = true};
 
-	read_one(&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
-		 "Pause a pool, a provider or a tenant. For a paused pool or tenant drover "
-		 "creates and removes no Node. Machines of a paused provider stay as they are. "
-		 "Nodes that serve keep serving.\v"
-		 "Examples:\n  drover pause pool/h100\n  drover pause provider/hall-a\n"
-		 "  drover pause tenant/team-a\n"
-		 "The same with kubectl: patch spec.paused to true. `drover resume` ends it.",
-		 argc, argv);
-	return RUN_ONE(v, "drover pause", cli_do_pause(&c, v.name));
+	read_one(
+		&v, pause_options, PAUSED_ARGS,
+		"Pause a pool, a provider, a tenant, a machine or a BurstPolicy. For a paused "
+		"pool or tenant drover creates and removes no Node. Machines of a paused provider, "
+		"and a paused machine, stay as they are. A paused BurstPolicy launches nothing. "
+		"Nodes that serve keep serving.\v"
+		"Examples:\n  drover pause pool/h100\n  drover pause provider/hall-a\n"
+		"  drover pause tenant/team-a\n  drover pause machine/gpu-r1-07\n"
+		"  drover pause burstpolicy/research\n  drover pause --all\n"
+		"The same with kubectl: patch spec.paused to true; of a machine, "
+		"spec.managementPolicy to Observe. `drover resume` ends it.",
+		argc, argv);
+	return RUN_ONE(v, "drover pause",
+		       v.all ? cli_do_pause_all(&c, true) : cli_do_pause(&c, v.name));
 }
 
 int cli_resume(int argc, char **argv)
 {
-	struct one v = {.what = "pool/NAME, provider/NAME or tenant/NAME"};
+	struct one v = {.what = PAUSED, .may_all = true};
 
-	read_one(&v, plain_options, "pool/NAME|provider/NAME|tenant/NAME",
-		 "End a pause. If the object is not paused: let new claims start again after "
-		 "failures stopped them; failures before now no longer count. For a tenant that "
-		 "lost more than a fifth of its Nodes at once (NodesLost): accept that those "
-		 "Nodes are gone.\v"
+	read_one(&v, pause_options, PAUSED_ARGS,
+		 "End a pause. If a pool or a provider is not paused: let new claims start again "
+		 "after failures stopped them; failures before now no longer count. For a tenant "
+		 "that lost more than a fifth of its Nodes at once (NodesLost): accept that those "
+		 "Nodes are gone. --all ends every pause except those of machines, whoever began "
+		 "it.\v"
 		 "Examples:\n  drover resume pool/h100\n  drover resume provider/hall-a\n"
-		 "  drover resume tenant/team-a\n"
-		 "The same with kubectl: patch spec.paused to false; or annotate the object with "
+		 "  drover resume tenant/team-a\n  drover resume machine/gpu-r1-07\n"
+		 "  drover resume --all\n"
+		 "The same with kubectl: patch spec.paused to false; of a machine, "
+		 "spec.managementPolicy to Manage; or annotate the object with "
 		 "drover.dev/resume=TIME, the time now such as 2026-12-01T10:00:00Z.",
 		 argc, argv);
-	return RUN_ONE(v, "drover resume", cli_do_resume(&c, v.name));
+	return RUN_ONE(v, "drover resume",
+		       v.all ? cli_do_pause_all(&c, false) : cli_do_resume(&c, v.name));
 }
 
 int cli_cancel(int argc, char **argv)

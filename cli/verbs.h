@@ -72,12 +72,16 @@ int cli_do_retry(struct cli_client *c, const char *machine);
 int cli_do_quarantine(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_retire(struct cli_client *c, const char *machine, const char *reason);
 int cli_do_confirm_off(struct cli_client *c, const char *machine, bool yes);
-/* cli_do_pause() pauses a pool, a Provider or a tenant. cli_do_resume() ends the pause. If the
- * object is not paused, cli_do_resume() sets the annotation drover.dev/resume instead: on a pool or
- * Provider, this closes the circuit breaker; on a tenant, it accepts that missing Nodes are gone.
- * what: TYPE/NAME. */
+/* cli_do_pause() pauses a pool, a Provider, a tenant, a machine or a BurstPolicy. cli_do_resume()
+ * ends the pause. If the object is not paused, cli_do_resume() sets the annotation
+ * drover.dev/resume instead: on a pool or Provider, this closes the circuit breaker; on a tenant,
+ * it accepts that missing Nodes are gone. what: TYPE/NAME. */
 int cli_do_pause(struct cli_client *c, const char *what);
 int cli_do_resume(struct cli_client *c, const char *what);
+/* Pauses all BurstPolicies, pools, tenants and Providers that are not paused, or ends the pause of
+ * all that are. An error on one object does not stop the others. Machines are not changed: a paused
+ * Provider covers its own. */
+int cli_do_pause_all(struct cli_client *c, bool pause);
 
 /* Requests that the BurstLedger of this policy be reset (api/burstledger.h). */
 int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *reason);

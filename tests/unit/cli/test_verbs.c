@@ -282,7 +282,7 @@ static void resume_writes_the_time_on_a_pool_or_a_provider(void **state)
 	assert_true(when <= loop_wall(d->l) && when > loop_wall(d->l) - 5000);
 	assert_int_equal(cli_do_resume(&c, "provider/hall-a"), 0);
 	assert_int_equal(cli_do_resume(&c, "virtualcluster/team-a"), 0);
-	assert_int_equal(cli_do_resume(&c, "machine/m-1"), 1);
+	assert_int_equal(cli_do_resume(&c, "drain/m-1"), 1);
 	assert_int_equal(cli_do_resume(&c, "h100"), 1);
 	assert_int_equal(cli_do_resume(&c, "pool/no-such"), 1);
 }
@@ -306,11 +306,93 @@ static void pause_stops_and_resume_ends_that_alone(void **state)
 	assert_int_equal(cli_do_pause(&c, "tenant/team-a"), 0);
 	assert_int_equal(cli_do_pause(&c, "provider/hall-a"), 0);
 	verb_errors_begin();
-	assert_int_equal(cli_do_pause(&c, "machine/m-1"), 1);
-	verb_errors_end("want pool/NAME, provider/NAME or tenant/NAME, got machine/m-1\n");
+	assert_int_equal(cli_do_pause(&c, "drain/m-1"), 1);
+	verb_errors_end("want pool/NAME, provider/NAME, tenant/NAME, machine/NAME or "
+			"burstpolicy/NAME, got drain/m-1\n");
 	verb_errors_begin();
 	assert_int_equal(cli_do_pause(&c, "pool/no-such"), 1);
 	verb_errors_end("no-such");
+}
+
+static const char *policy_of(struct bench *d)
+{
+	OWN_JSON o = bench_get(d, OBJECT_MACHINE, "m-1");
+
+	return arena_strdup(d->a, str_or(json_str_at(o, "spec", "managementPolicy"), "-"));
+}
+
+static void a_paused_machine_is_only_observed(void **state)
+{
+	struct bench *d = *state;
+
+	assert_int_equal(cli_do_pause(&c, "machine/m-1"), 0);
+	assert_said("machine m-1 is paused: drover reads its state and changes nothing, until "
+		    "`drover resume machine/m-1`\n");
+	assert_string_equal(policy_of(d), "Observe");
+	assert_int_equal(cli_do_pause(&c, "machine/m-1"), 0);
+	assert_said("machine m-1: spec.managementPolicy is Observe already\n");
+	assert_int_equal(cli_do_resume(&c, "machine/m-1"), 0);
+	assert_string_equal(policy_of(d), "Manage");
+	/* A pause must not end a retirement, and a resume must not approve a machine. */
+	bench_patch(d, OBJECT_MACHINE, "m-1", "{'spec': {'managementPolicy': 'Retire'}}");
+	verb_errors_begin();
+	assert_int_equal(cli_do_pause(&c, "machine/m-1"), 1);
+	verb_errors_end("machine m-1 is being retired");
+	bench_patch(d, OBJECT_MACHINE, "m-1",
+		    "{'spec': {'managementPolicy': 'Observe', 'identity': null}}");
+	verb_errors_begin();
+	assert_int_equal(cli_do_resume(&c, "machine/m-1"), 1);
+	verb_errors_end("machine m-1 was never approved: run `drover approve m-1`");
+	assert_string_equal(policy_of(d), "Observe");
+	verb_errors_begin();
+	assert_int_equal(cli_do_pause(&c, "machine/no-such"), 1);
+	verb_errors_end("no-such");
+}
+
+static bool is_paused(enum object_kind_id kind, const char *name)
+{
+	struct err e;
+	OWN_JSON o = cli_get(&c, kind, name, &e);
+
+	assert_non_null(o);
+	return json_true_at(o, "spec", "paused");
+}
+
+static void all_are_paused_at_once_and_resumed(void **state)
+{
+	struct bench *d = *state;
+
+	/* bench has no cache of BurstPolicies, so bench_put() cannot create one. */
+	bench_must(
+		d, &d->host, "POST", "/apis/drover.dev/v1alpha1/burstpolicies",
+		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstPolicy', 'metadata': {'name': "
+		"'research'}, 'spec': {'match': {'tenants': ['team-a']}, 'tiers': [{'market': "
+		"'OnDemand'}], 'offers': [{'name': 'o', 'provider': 'aws'}], 'cost': {'currency': "
+		"'USD'}}}");
+	assert_int_equal(cli_do_pause(&c, "tenant/team-a"), 0);
+	rewind(c.out);
+	assert_int_equal(cli_do_pause_all(&c, true), 0);
+	assert_said("burstpolicy research is paused: it launches nothing");
+	assert_said("nodepool h100 is paused");
+	assert_said("provider hall-a is paused");
+	assert_null(strstr(said, "virtualcluster team-a is paused"));
+	assert_true(is_paused(OBJECT_BURST_POLICY, "research"));
+	assert_true(is_paused(OBJECT_NODE_POOL, "h100"));
+	rewind(c.out);
+	assert_int_equal(cli_do_pause_all(&c, true), 0);
+	assert_said("everything is paused already\n");
+	assert_int_equal(cli_do_resume(&c, "burstpolicy/research"), 0);
+	assert_said("burstpolicy research is no longer paused\n");
+	rewind(c.out);
+	assert_int_equal(cli_do_pause_all(&c, false), 0);
+	assert_false(is_paused(OBJECT_NODE_POOL, "h100"));
+	assert_false(is_paused(OBJECT_PROVIDER, "hall-a"));
+	assert_false(is_paused(OBJECT_VIRTUAL_CLUSTER, "team-a"));
+	rewind(c.out);
+	assert_int_equal(cli_do_pause_all(&c, false), 0);
+	assert_said("nothing is paused\n");
+	assert_int_equal(cli_do_resume(&c, "burstpolicy/research"), 0);
+	assert_said("burstpolicy research is not paused\n");
 }
 
 /* The API server reports the name of the caller. The command prints the amounts that it cleared. */
@@ -802,6 +884,8 @@ int main(void)
 		T(confirm_off_is_refused_while_the_bmc_answers_on),
 		T(resume_writes_the_time_on_a_pool_or_a_provider),
 		T(pause_stops_and_resume_ends_that_alone),
+		T(a_paused_machine_is_only_observed),
+		T(all_are_paused_at_once_and_resumed),
 		T(reset_asks_in_the_callers_name),
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_accounts_for_drives_that_the_bmc_alone_knows),
