@@ -506,6 +506,26 @@ static const struct field spec_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field judged_fields[] = {
+	FIELD(burst_policy_judged, provider, "provider", FIELD_STR, .max_len = 253,
+	      .doc = "Name of the Provider of the offer."),
+	FIELD(burst_policy_judged, region, "region", FIELD_STR, .max_len = 128,
+	      .doc = "Region of the offer."),
+	FIELD(burst_policy_judged, zone, "zone", FIELD_STR, .max_len = 128,
+	      .doc = "Zone of the offer. Empty if the Provider has no zones."),
+	FIELD(burst_policy_judged, instance_type, "instanceType", FIELD_STR, .max_len = 128,
+	      .doc = "Instance type of the offer, as the cloud names it."),
+	FIELD(burst_policy_judged, market, "market", FIELD_STR, .max_len = 16,
+	      .doc = "Market of the offer: OnDemand, Spot or Reserved."),
+	FIELD(burst_policy_judged, cost, "cost", FIELD_STR, .max_len = 24,
+	      .doc = "Amount that a launch of this offer would commit, in spec.cost.currency. Not "
+		     "set if it is not known."),
+	FIELD(burst_policy_judged, reason, "reason", FIELD_STR, .max_len = 64,
+	      .doc = "Chosen, or the reason for which the offer was not chosen."),
+	FIELD(burst_policy_judged, message, "message", FIELD_STR, .max_len = 512,
+	      .doc = "Human-readable details of reason."),
+	FIELDS_END,
+};
 static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, time, "time", FIELD_TIME, .doc = "Time of the decision."),
 	FIELD(burst_policy_decision, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
@@ -532,6 +552,10 @@ static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, cost, "cost", FIELD_STR, .max_len = 24,
 	      .doc = "Highest possible cost of all instances of the decision, in "
 		     "spec.cost.currency."),
+	FIELD_ITEMS(burst_policy_decision, offers, "offers", judged_fields,
+		    .max_items = BURST_POLICY_JUDGED,
+		    .doc = "Offers that were compared at the time of the decision, the chosen one "
+			   "first. Those that the policy does not name are left out."),
 	FIELDS_END,
 };
 static const struct field spend_fields[] = {

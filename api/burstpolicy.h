@@ -9,6 +9,8 @@
  * status.spend. */
 #define BURST_POLICY_DECISIONS 20
 #define BURST_POLICY_SPENDS 64
+/* maximum number of entries in status.decisions[].offers */
+#define BURST_POLICY_JUDGED 8
 
 /*
  * burstpolicy: the kind BurstPolicy: for which work, when, where and at what cost cloud instances
@@ -172,12 +174,21 @@ struct burst_policy_spec {
 	/* when drover ends an instance; NULL: when the instance's NodePool specifies it */
 	struct burst_policy_scale_back *scale_back;
 };
+/* Verdict on one offer for the work of a decision. cost: NULL if it is not known. */
+struct burst_policy_judged {
+	const char *provider, *region, *zone, *instance_type, *market, *reason, *message, *cost;
+};
 struct burst_policy_decision {
 	int64_t time;
 	const char *tenant, *work, *reason, *message;
 	/* the chosen offer; all NULL: nothing was chosen */
 	const char *provider, *region, *zone, *instance_type, *market, *cost;
 	int64_t nodes;
+	/* offers of the policy at the time of the decision, the chosen one first */
+	struct {
+		struct burst_policy_judged *v;
+		size_t n;
+	} offers;
 };
 /* Current amounts of one budget; `of` names the tenant, workload or provider to which they
  * apply. */

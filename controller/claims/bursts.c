@@ -65,6 +65,20 @@ struct bursts {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+static struct burst_policy_judged copy_judged(const struct burst_policy_judged *j, struct arena *a)
+{
+	return (struct burst_policy_judged){
+		.provider = arena_strdup(a, j->provider),
+		.region = arena_strdup(a, j->region),
+		.zone = arena_strdup(a, j->zone),
+		.instance_type = arena_strdup(a, j->instance_type),
+		.market = arena_strdup(a, j->market),
+		.reason = arena_strdup(a, j->reason),
+		.message = arena_strdup(a, j->message),
+		.cost = arena_strdup(a, j->cost),
+	};
+}
+
 static struct burst_policy_decision copy_row(const struct burst_policy_decision *r, struct arena *a)
 {
 	struct burst_policy_decision out = *r;
@@ -74,6 +88,9 @@ static struct burst_policy_decision copy_row(const struct burst_policy_decision 
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		*texts[i] = arena_strdup(a, *texts[i]);
+	out.offers.v = arena_calloc(a, r->offers.n + 1, sizeof(*out.offers.v));
+	for (size_t i = 0; i < r->offers.n; i++)
+		out.offers.v[i] = copy_judged(&r->offers.v[i], a);
 	return out;
 }
 
@@ -217,8 +234,44 @@ static const char *words_of(const struct burst_decision *d, const char *mode, st
 			    money_format(d->cost, money), d->policy->cost.currency);
 }
 
-static struct burst_policy_decision row_of(const struct bursts *s, const struct burst_decision *d,
-					   const char *words, struct arena *a)
+static struct burst_policy_judged judged_of(const struct burst_offer *o, const struct burst_why *y,
+					    struct arena *a)
+{
+	char money[MONEY_TEXT];
+
+	return (struct burst_policy_judged){
+		.provider = o->provider,
+		.region = o->region,
+		.zone = o->zone,
+		.instance_type = o->type,
+		.market = burst_market_names[o->market],
+		.reason = burst_code_names[y->code],
+		.message = burst_why_text(y, a),
+		.cost = y->cost < 0 ? NULL : arena_strdup(a, money_format(y->cost, money))};
+}
+
+/* Sets the offers that the policy names in row r, the chosen one first. */
+static void judge(const struct burst *b, const struct burst_decision *d,
+		  struct burst_policy_decision *r, struct arena *a)
+{
+	size_t n = d->offer ? 1 : 0;
+
+	r->offers.v = arena_calloc(a, BURST_POLICY_JUDGED, sizeof(*r->offers.v));
+	for (size_t i = 0; d->shape && i < b->in->noffers; i++) {
+		const struct burst_why y = burst_why(d, i);
+
+		if (b->offers[i] == d->offer)
+			r->offers.v[0] = judged_of(d->offer, &y, a);
+		else if (y.code != BURST_NOT_NAMED && y.code != BURST_NOT_LOOKED &&
+			 n < BURST_POLICY_JUDGED)
+			r->offers.v[n++] = judged_of(b->offers[i], &y, a);
+	}
+	r->offers.n = d->shape ? n : 0;
+}
+
+static struct burst_policy_decision row_of(const struct bursts *s, const struct burst *b,
+					   const struct burst_decision *d, const char *words,
+					   struct arena *a)
 {
 	struct burst_policy_decision r = {.time = loop_wall(s->c->loop),
 					  .tenant = d->work->tenant,
@@ -227,6 +280,7 @@ static struct burst_policy_decision row_of(const struct bursts *s, const struct 
 					  .message = words};
 	char money[MONEY_TEXT];
 
+	judge(b, d, &r, a);
 	if (!d->offer)
 		return r;
 	r.provider = d->offer->provider;
@@ -290,7 +344,7 @@ static void tell(struct bursts *s, const struct burst *b, const struct burst_dec
 	if (d->code == BURST_NO_POLICY || str_eq(map_get(s->told, key), is))
 		return;
 	words = words_of(d, mode, a);
-	r = row_of(s, d, words, a);
+	r = row_of(s, b, d, words, a);
 	if (put_rows(s, b, d, &r)) {
 		tell_pod(s, d, words);
 		log_info("burst decided", LOG_S("tenant", d->work->tenant),

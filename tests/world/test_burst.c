@@ -117,7 +117,7 @@ static void a_shadow_says_what_it_would_launch_and_launches_nothing(void **state
 {
 	struct scene *s = mem_new(struct scene);
 	char rv[40], later[40];
-	json_t *st;
+	json_t *st, *offers;
 
 	(void)state;
 	start(s, 7201);
@@ -134,6 +134,10 @@ static void a_shadow_says_what_it_would_launch_and_launches_nothing(void **state
 	assert_string_equal(of_row(st, "default/train", "reason"), "Chosen");
 	assert_string_equal(of_row(st, "default/train", "zone"), "a");
 	assert_string_equal(of_row(st, "default/train", "cost"), "23.333334");
+	offers = json_at(json_array_get(json_object_get(st, "decisions"), 0), "offers");
+	assert_string_equal(json_str_at(json_array_get(offers, 0), "reason"), "Chosen");
+	assert_string_equal(json_str_at(json_array_get(offers, 0), "cost"), "23.333334");
+	assert_string_equal(json_str_at(json_array_get(offers, 1), "reason"), "NotBest");
 	assert_string_equal(active(st, "reason"), "Shadow");
 	assert_string_equal(active(st, "message"),
 			    "It would launch 1 instances now for at most 23.333334 USD.");
