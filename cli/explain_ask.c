@@ -14,6 +14,7 @@
 #include "cli/client.h"
 #include "controller/explain/chain.h"
 #include "controller/explain/explain.h"
+#include "controller/tenant/gang_names.h"
 #include "cli/explain_ask.h"
 #include "api/target.h"
 #include "kube/config.h"
@@ -57,6 +58,8 @@ struct explain_question {
 	} links[LINKS_MAX];
 	/* number of entries in links[], and of those that were read */
 	size_t nlinks, linked;
+	/* key of the pod's gang (controller/tenant/gang_names.h); NULL: none, or not known */
+	const char *gang;
 	/* uid: UID of the pod; NULL: unknown. node: Node to which the pod is bound; NULL: not
 	 * bound. */
 	const char *uid, *node;
@@ -126,6 +129,7 @@ static void link_further(struct explain_question *q, enum object_kind_id kind, c
 {
 	const struct node_pool *p = object;
 	const struct drain *d = object;
+	const struct burst_policy *b = object;
 	size_t n = 0;
 
 	if (kind == OBJECT_NODE_CLAIM)
@@ -137,6 +141,8 @@ static void link_further(struct explain_question *q, enum object_kind_id kind, c
 		for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++)
 			add_link(q, OBJECT_PROVIDER,
 				 p->spec.template_.spec.provider_refs.v[i].name);
+	for (size_t i = 0; kind == OBJECT_BURST_POLICY && i < b->spec.offers.n; i++)
+		add_link(q, OBJECT_PROVIDER, b->spec.offers.v[i].provider);
 	for (size_t i = 0; kind == OBJECT_DRAIN && i < d->status.targets.n && n < DRAIN_LINKS; i++)
 		if (!str_eq(d->status.targets.v[i].phase, "Done")) {
 			add_link(q, OBJECT_MACHINE, d->status.targets.v[i].machine);
@@ -437,14 +443,58 @@ static void ask_events(struct explain_question *q)
 
 /* --- the claim of the pod --------------------------------------------------------------------- */
 
-/* Called when the claim of the pod, if any, is in the answer. Reads the events of a waiting pod, or
- * ends the query. */
-static void pod_claim_end(struct explain_question *q)
+static void on_policy(json_t *o, void *arg)
 {
-	if (q->tenant && q->uid && !q->node)
+	struct explain_question *q = arg;
+	struct err e;
+	void *p;
+
+	if (object_decode(&object_kinds[OBJECT_BURST_POLICY], o, q->a, &p, &e) == 0)
+		explain_burst_decisions(q->answer, p, q->name,
+					q->gang ? q->gang
+						: arena_printf(q->a, "%s/%s", q->ns, q->pod));
+}
+
+static void on_policies_restart(void *arg)
+{
+	json_object_del(((struct explain_question *)arg)->answer, "decisions");
+}
+
+/* Called with what the BurstPolicies decided on a waiting pod; if they cannot be read, the answer
+ * has no decisions. */
+static void on_policies(const char *rv, const struct err *e, void *arg)
+{
+	struct explain_question *q = arg;
+
+	(void)rv;
+	(void)e;
+	if (q->tenant && q->uid)
 		ask_events(q);
 	else
 		pod_end(q);
+}
+
+static void ask_policies(struct explain_question *q)
+{
+	const struct kube_list_spec s = {
+		.resource = &object_resources[OBJECT_BURST_POLICY],
+		.on_item = on_policy,
+		.on_restart = on_policies_restart,
+		.done = on_policies,
+		.arg = q,
+	};
+
+	q->call = kube_list(q->host, &s);
+}
+
+/* Called when the claim of the pod, if any, is in the answer. Reads what was decided on a waiting
+ * pod, or ends the query. */
+static void pod_claim_end(struct explain_question *q)
+{
+	if (q->node)
+		pod_end(q);
+	else
+		ask_policies(q);
 }
 
 static void on_pod_machine(json_t *o, const struct err *e, void *arg)
@@ -532,6 +582,7 @@ static void pod_unknown(struct explain_question *q, const char *why)
 static void on_pod(json_t *o, const struct err *e, void *arg)
 {
 	struct explain_question *q = arg;
+	const struct gang_name *gang;
 	struct err none;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
@@ -542,6 +593,10 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 		pod_unknown(q, arena_printf(q->a, "the tenant's API server: %s", e->text));
 	} else {
 		explain_pod_seen(q->answer, o);
+		gang = gang_name_of(o, q->a);
+		q->gang = gang ? gang->key : NULL;
+		if (gang)
+			json_object_set_new(q->answer, "gang", json_string(gang->key));
 		q->uid = arena_strdup(q->a, json_str_at(o, "metadata", "uid"));
 		q->node = arena_strdup(q->a, json_str_at(o, "spec", "nodeName"));
 		ask_claims(q);

@@ -235,6 +235,47 @@ static void print_link(struct buf *out, const json_t *x, int64_t now, struct are
 			 says_next ? next : ""));
 }
 
+/* Prints one decision of a BurstPolicy, and below it each offer with its cost and reason. */
+static void print_decision(struct buf *out, const json_t *x, int64_t now, struct arena *a)
+{
+	const char *when = age_span(json_str_at(x, "time"), now, a),
+		   *currency = str_or(json_str_at(x, "currency"), "");
+	const json_t *j;
+	size_t i;
+
+	row(out, "burst",
+	    arena_printf(a, "%s: %s of %s: %s: %s%s%s", str_or(json_str_at(x, "policy"), "-"),
+			 str_or(json_str_at(x, "work"), "-"), str_or(json_str_at(x, "tenant"), "-"),
+			 str_or(json_str_at(x, "reason"), "-"),
+			 str_or(json_str_at(x, "message"), "-"), *when ? ", " : "", when));
+	json_array_foreach (json_object_get(x, "offers"), i, j) {
+		const char *cost = json_str_at(j, "cost");
+
+		row(out, "offer",
+		    arena_printf(
+			    a, "%s %s %s in %s, %s%s%s: %s: %s",
+			    str_or(json_str_at(j, "provider"), "-"),
+			    str_or(json_str_at(j, "instanceType"), "-"),
+			    str_or(json_str_at(j, "market"), "-"),
+			    str_or(json_str_at(j, "zone"), str_or(json_str_at(j, "region"), "-")),
+			    str_or(cost, "cost not known"), cost ? " " : "", cost ? currency : "",
+			    str_or(json_str_at(j, "reason"), "-"),
+			    str_or(json_str_at(j, "message"), "-")));
+	}
+}
+
+static void print_spend(struct buf *out, const json_t *x, struct arena *a)
+{
+	const char *of = json_str_at(x, "of");
+
+	row(out, "budget",
+	    arena_printf(
+		    a, "%s of %s %s spent, %s per %s%s%s", str_or(json_str_at(x, "spent"), "0"),
+		    str_or(json_str_at(x, "amount"), "-"), str_or(json_str_at(x, "currency"), ""),
+		    str_or(json_str_at(x, "scope"), "-"), str_or(json_str_at(x, "per"), "-"),
+		    of ? ": " : "", str_or(of, "")));
+}
+
 /* Prints whose problem it is, and the command that helps. */
 static void print_owner(struct buf *out, const json_t *o, struct arena *a)
 {
@@ -272,6 +313,10 @@ static void print_lists(const json_t *o, int64_t now, struct buf *out, struct ar
 					 json_str_at(x, "message")));
 	json_array_foreach (json_object_get(o, "claims"), i, x)
 		print_claim(out, x, now, a);
+	json_array_foreach (json_object_get(o, "decisions"), i, x)
+		print_decision(out, x, now, a);
+	json_array_foreach (json_object_get(o, "spend"), i, x)
+		print_spend(out, x, a);
 	json_array_foreach (json_object_get(o, "chain"), i, x)
 		print_link(out, x, now, a);
 	print_owner(out, o, a);
@@ -299,6 +344,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 	if (json_str_at(o, "podUnknown"))
 		row(out, "pod", arena_printf(a, "not read: %s", json_str_at(o, "podUnknown")));
 	print_waiting(out, o, now, a);
+	row(out, "gang", json_str_at(o, "gang"));
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));

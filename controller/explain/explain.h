@@ -62,6 +62,12 @@ json_t *explain_virtual_cluster(const struct virtual_cluster *vc);
  * missing. NULL for a WipeRecord and a BurstLedger, which wait for nothing. */
 json_t *explain_object(enum object_kind_id kind, const void *object, int64_t now);
 
+/* Adds the latest decisions of a BurstPolicy to the list `decisions` of an answer, each with the
+ * offers that were compared: only those for this work of a tenant, or, with tenant NULL, all. work:
+ * NAMESPACE/NAME of a pod, or the key of a gang. */
+void explain_burst_decisions(json_t *answer, const struct burst_policy *p, const char *tenant,
+			     const char *work);
+
 /* Adds phase, Node and scheduling message of a Pod to its answer. pod: as read from the tenant's
  * API server. */
 void explain_pod_seen(json_t *answer, const json_t *pod);

@@ -137,15 +137,81 @@ static json_t *explain_drain(const struct drain *d, int64_t now)
 	return o;
 }
 
+static json_t *judged_json(const struct burst_policy_judged *j)
+{
+	json_t *o = json_object();
+
+	answer_put(o, "provider", j->provider);
+	answer_put(o, "region", j->region);
+	answer_put(o, "zone", j->zone);
+	answer_put(o, "instanceType", j->instance_type);
+	answer_put(o, "market", j->market);
+	answer_put(o, "cost", j->cost);
+	answer_put(o, "reason", j->reason);
+	answer_put(o, "message", j->message);
+	return o;
+}
+
+void explain_burst_decisions(json_t *answer, const struct burst_policy *p, const char *tenant,
+			     const char *work)
+{
+	json_t *list = json_object_get(answer, "decisions"), *o, *offers;
+
+	if (!list)
+		json_object_set_new(answer, "decisions", list = json_array());
+	for (size_t i = 0; i < p->status.decisions.n; i++) {
+		const struct burst_policy_decision *d = &p->status.decisions.v[i];
+
+		if (tenant && (!str_eq(d->tenant, tenant) || !str_eq(d->work, work)))
+			continue;
+		o = json_object();
+		offers = json_array();
+		answer_put(o, "policy", p->meta.name);
+		answer_put(o, "tenant", d->tenant);
+		answer_put(o, "work", d->work);
+		answer_time(o, "time", d->time);
+		answer_put(o, "reason", d->reason);
+		answer_put(o, "message", d->message);
+		answer_put(o, "cost", d->cost);
+		answer_put(o, "currency", p->spec.cost.currency);
+		for (size_t k = 0; k < d->offers.n; k++)
+			json_array_append_new(offers, judged_json(&d->offers.v[k]));
+		json_object_set_new(o, "offers", offers);
+		json_array_append_new(list, o);
+	}
+}
+
+static json_t *spend_json(const struct burst_policy_spend *s, const char *currency)
+{
+	json_t *o = json_object();
+
+	answer_put(o, "scope", burst_policy_scope_names[s->scope]);
+	answer_put(o, "per", burst_policy_per_names[s->per]);
+	answer_put(o, "of", s->of);
+	answer_put(o, "amount", s->amount);
+	answer_put(o, "spent", s->spent);
+	answer_put(o, "currency", currency);
+	return o;
+}
+
 static json_t *explain_burst(const struct burst_policy *p)
 {
 	const struct condition *active = condition_get(&p->status.conditions, "Active");
-	json_t *o = begin(OBJECT_BURST_POLICY, &p->meta, &p->status.conditions, p->spec.paused);
+	json_t *o = begin(OBJECT_BURST_POLICY, &p->meta, &p->status.conditions, p->spec.paused),
+	       *spend = json_array();
 
 	if (active && !p->spec.paused) {
 		answer_put(o, "state", active->reason);
 		answer_time(o, "since", active->last_transition_time);
+		if (active->status == CONDITION_FALSE)
+			answer_error(o, "lastError", active->reason, active->message,
+				     active->last_transition_time);
 	}
+	explain_burst_decisions(o, p, NULL, NULL);
+	json_object_set_new(o, "spend", spend);
+	for (size_t i = 0; i < p->status.spend.n; i++)
+		json_array_append_new(spend,
+				      spend_json(&p->status.spend.v[i], p->spec.cost.currency));
 	return o;
 }
 

@@ -445,6 +445,47 @@ static void a_name_that_does_not_exist_brings_near_names(void **state)
 	assert_null(strstr(str_or(all_said(), ""), "did you mean"));
 }
 
+static void a_burst_policy_shows_each_offer_with_cost_and_reason(void **state)
+{
+	bench_must(
+		*state, &((struct bench *)*state)->host, "POST",
+		"/apis/drover.dev/v1alpha1/burstpolicies",
+		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstPolicy', 'metadata': {'name': "
+		"'research'}, 'spec': {'mode': 'Enforce', 'match': {'tenants': "
+		"['team-a']}, 'trigger': {}, "
+		"'budget': [{'scope': 'Policy', 'amount': '100', 'per': 'Month'}], "
+		"'tiers': [{'market': 'OnDemand'}], 'offers': [{'name': 'o', "
+		"'provider': 'aws', 'regions': ['eu'], 'instanceTypes': ['p5']}], "
+		"'cost': {'currency': 'USD', 'bootAndStageTime': '10m'}}}");
+	bench_must(
+		*state, &((struct bench *)*state)->host, "PATCH",
+		"/apis/drover.dev/v1alpha1/burstpolicies/research/status",
+		"{'status': {'conditions': [{'type': 'Active', 'status': 'True', 'reason': "
+		"'Enforce', 'message': 'It launches nothing now.', 'lastTransitionTime': "
+		"'2026-01-01T00:00:00Z'}], 'spend': [{'scope': 'Policy', 'per': 'Month', 'amount': "
+		"'100', 'spent': '90'}], 'decisions': [{'tenant': 'team-a', 'work': 'default/p', "
+		"'reason': 'NoOffer', 'message': 'none of 2 offers is suitable', 'offers': [{"
+		"'provider': 'aws', 'zone': 'a', 'instanceType': 'p5', 'market': 'OnDemand', "
+		"'cost': '23.5', 'reason': 'BudgetExhausted', 'message': 'it may cost 23.5, the "
+		"budget leaves 10'}, {'provider': 'aws', 'region': 'eu', 'instanceType': 'p4', "
+		"'market': 'Spot', 'reason': 'PriceUnknown', 'message': 'its price is not "
+		"known'}]}]}}");
+	assert_int_equal(why("burstpolicy/research"), 0);
+	assert_said("  state         Enforce");
+	assert_said(
+		"  burst         research: default/p of team-a: NoOffer: none of 2 offers is "
+		"suitable\n  offer         aws p5 OnDemand in a, 23.5 USD: BudgetExhausted: it "
+		"may cost 23.5, the budget leaves 10\n  offer         aws p4 Spot in eu, cost not "
+		"known: PriceUnknown: its price is not known\n  budget        90 of 100 USD "
+		"spent, Policy per Month\n");
+	assert_said("chain         Provider aws: Missing: NotFound");
+	assert_int_equal(cli_do_pause(&c, "burstpolicy/research"), 0);
+	rewind(c.out);
+	assert_int_equal(why("research"), 0);
+	assert_said("  state         Paused");
+	assert_said("then run      drover resume burstpolicy/research\n");
+}
+
 static void a_drain_shows_the_machines_that_it_waits_for(void **state)
 {
 	struct bench *d = *state;
@@ -482,6 +523,7 @@ int main(void)
 		T(a_machine_whose_tenant_is_away_says_whose_problem_it_is),
 		T(a_cause_in_the_chain_brings_its_command),
 		T(a_name_that_does_not_exist_brings_near_names),
+		T(a_burst_policy_shows_each_offer_with_cost_and_reason),
 		T(a_drain_shows_the_machines_that_it_waits_for),
 	};
 
