@@ -58,6 +58,12 @@ struct explain_question {
 	} links[LINKS_MAX];
 	/* number of entries in links[], and of those that were read */
 	size_t nlinks, linked;
+	/* wanted: name of the gang that the target names; NULL: the target is no gang. member: the
+	 * pod of the gang that is explained, preferably one that waits. pods, waiting: number of
+	 * the gang's pods, and of those without a Node. */
+	const char *wanted;
+	json_t *member;
+	size_t pods, waiting;
 	/* key of the pod's gang (controller/tenant/gang_names.h); NULL: none, or not known */
 	const char *gang;
 	/* uid: UID of the pod; NULL: unknown. node: Node to which the pod is bound; NULL: not
@@ -71,6 +77,7 @@ struct explain_question {
 static void free_question(struct explain_question *q)
 {
 	json_decref(q->answer);
+	json_decref(q->member);
 	kube_client_free(q->tenant);
 	arena_free(q->a);
 	free(q);
@@ -603,6 +610,79 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 	}
 }
 
+/* --- the pods of a gang ----------------------------------------------------------------------- */
+
+/* True if the user's name is the gang's key, its name or the end of its key. */
+static bool is_gang(const struct explain_question *q, const struct gang_name *g)
+{
+	return g && (str_eq(g->key, q->wanted) || str_eq(g->name, q->wanted) ||
+		     str_ends(g->key, arena_printf(q->a, "/%s", q->wanted)));
+}
+
+static void on_member(json_t *o, void *arg)
+{
+	struct explain_question *q = arg;
+	OWN(arena) a = arena_new();
+	const bool waits = str_empty(json_str_at(o, "spec", "nodeName"));
+
+	if (!is_gang(q, gang_name_of(o, a)))
+		return;
+	q->pods++;
+	if (!q->member || (waits && !q->waiting)) {
+		json_decref(q->member);
+		q->member = json_incref(o);
+	}
+	q->waiting += waits;
+}
+
+static void on_members_restart(void *arg)
+{
+	struct explain_question *q = arg;
+
+	json_decref(q->member);
+	q->member = NULL;
+	q->pods = q->waiting = 0;
+}
+
+static void on_members(const char *rv, const struct err *e, void *arg)
+{
+	struct explain_question *q = arg;
+	struct err none;
+
+	(void)rv;
+	if (e) {
+		pod_unknown(q, arena_printf(q->a, "the tenant's API server: %s", e->text));
+		return;
+	}
+	if (!q->member) {
+		(void)!err_set(&none, ERR_NOT_FOUND, 0,
+			       "tenant %s has no pods of a gang %s in namespace %s", q->name,
+			       q->wanted, q->ns);
+		finish(q, &none);
+		return;
+	}
+	q->pod = arena_strdup(q->a, str_or(json_str_at(q->member, "metadata", "name"), "-"));
+	json_object_set_new(q->answer, "members",
+			    json_pack("{s:I, s:I, s:s}", "pods", (json_int_t)q->pods, "waiting",
+				      (json_int_t)q->waiting, "explained", q->pod));
+	on_pod(q->member, NULL, q);
+}
+
+/* Reads the pods of the namespace to find those of the gang. */
+static void ask_members(struct explain_question *q)
+{
+	const struct kube_list_spec s = {
+		.resource = &KUBE_PODS,
+		.ns = q->ns,
+		.on_item = on_member,
+		.on_restart = on_members_restart,
+		.done = on_members,
+		.arg = q,
+	};
+
+	q->call = kube_list(q->tenant, &s);
+}
+
 static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 {
 	struct explain_question *q = arg;
@@ -629,6 +709,8 @@ static void on_kubeconfig(json_t *o, const struct err *e, void *arg)
 		q->tenant = kube_client_new(q->with.group, q->with.http, &cs, &bad);
 	if (!q->tenant)
 		pod_unknown(q, arena_printf(q->a, "the tenant's kubeconfig: %s", bad.text));
+	else if (q->wanted)
+		ask_members(q);
 	else
 		q->call = kube_get(q->tenant, &KUBE_PODS, q->ns, q->pod, on_pod, q);
 }
@@ -652,18 +734,21 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 	if (!q->vc)
 		return;
 	q->answer = explain_pod(q->vc, q->ns, q->pod);
+	if (q->wanted)
+		json_object_set_new(q->answer, "kind", json_string("Gang"));
 	chain_add(q->answer, OBJECT_VIRTUAL_CLUSTER, q->vc, loop_wall(q->loop));
 	r = &q->vc->spec.kubeconfig_secret_ref;
 	q->call = kube_get(q->host, &KUBE_SECRETS, str_or(r->namespace, q->with.ns), r->name,
 			   on_kubeconfig, q);
 }
 
-/* Splits the target in q->name: TENANT/NAMESPACE/POD into q->name, q->ns and q->pod, and TYPE/NAME
- * into q->asked and q->name. */
+/* Splits the target in q->name: TENANT/NAMESPACE/POD into q->name, q->ns and q->pod, a name behind
+ * "gang/" also into q->wanted, and TYPE/NAME into q->asked and q->name. */
 static void split(struct explain_question *q)
 {
-	char *first = arena_strdup(q->a, q->name), *slash = strchr(first, '/'),
-	     *second = slash ? strchr(slash + 1, '/') : NULL;
+	const bool gang = str_starts(q->name, "gang/");
+	char *first = arena_strdup(q->a, q->name + (gang ? strlen("gang/") : 0)),
+	     *slash = strchr(first, '/'), *second = slash ? strchr(slash + 1, '/') : NULL;
 	enum object_kind_id kind =
 		slash ? target_kind(first, (size_t)(slash - first)) : OBJECT_KINDS;
 
@@ -672,6 +757,7 @@ static void split(struct explain_question *q)
 		q->name = first;
 		q->ns = slash + 1;
 		q->pod = second + 1;
+		q->wanted = gang ? q->pod : NULL;
 		return;
 	}
 	for (size_t i = 0; i < KINDS; i++)

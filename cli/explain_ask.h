@@ -23,9 +23,14 @@ struct explain_asker {
 };
 struct explain_question;
 /* Reads the object that target names and explains it. target: TYPE/NAME (api/target.h),
- * TENANT/NAMESPACE/POD, or a name alone, which is tried as machine, then as claim, then as the
- * other kinds. Calls done() exactly once, never before explain_ask() returns; answer is valid
- * during done(). Returns the question in progress, which is freed after done().
+ * TENANT/NAMESPACE/POD, gang/TENANT/NAMESPACE/GANG, or a name alone, which is tried as machine,
+ * then as claim, then as the other kinds. Calls done() exactly once, never before explain_ask()
+ * returns; answer is valid during done(). Returns the question in progress, which is freed after
+ * done().
+ *
+ * A gang is found by the pods of the namespace. GANG is the name of its PodGroup or Workload, or
+ * its key (controller/tenant/gang_names.h). The answer is that for one of its pods, with member
+ * `members`.
  *
  * A pod that its tenant's cluster does not have is ERR_NOT_FOUND. If the pod cannot be read, the
  * answer has member `podUnknown` with the cause. */

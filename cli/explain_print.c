@@ -345,6 +345,12 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 		row(out, "pod", arena_printf(a, "not read: %s", json_str_at(o, "podUnknown")));
 	print_waiting(out, o, now, a);
 	row(out, "gang", json_str_at(o, "gang"));
+	if (json_object_get(o, "members"))
+		row(out, "pods",
+		    arena_printf(a, "%lld, without a Node: %lld; explained here: %s",
+				 (long long)json_int_at(o, "members", "pods"),
+				 (long long)json_int_at(o, "members", "waiting"),
+				 str_or(json_str_at(o, "members", "explained"), "-")));
 	row(out, "claim", json_str_at(o, "claim"));
 	row(out, "warm for", json_str_at(o, "warmFor"));
 	row(out, "tenant", json_str_at(o, "tenant"));

@@ -118,12 +118,15 @@ static size_t slashes_in(const char *s)
 	return n;
 }
 
-/* Returns s without a leading "pod/" if TENANT/NAMESPACE/POD follows it. */
-static const char *without_type(const char *s)
+/* Returns s without a leading "pod/" if TENANT/NAMESPACE/POD follows it. gang: also without
+ * "gang/". */
+static const char *without_type(const char *s, bool gang)
 {
 	const size_t type = strcspn(s, "/");
 
-	return is_pod(s, type) && slashes_in(s) == 3 ? s + type + 1 : s;
+	return slashes_in(s) == 3 && (is_pod(s, type) || (gang && str_starts(s, "gang/")))
+		       ? s + type + 1
+		       : s;
 }
 
 /* Sets w->target. Ends the program with an error if the words are no target of any cluster. */
@@ -131,14 +134,14 @@ static void settle(struct why *w, struct argp_state *st)
 {
 	w->target = w->n == 2 ? mem_printf("%s/%s", w->words[0], w->words[1])
 			      : mem_printf("%s", w->words[0]);
-	if (!is_whole(w->target) || slashes_in(without_type(w->target)) > 2)
+	if (!is_whole(w->target) || slashes_in(without_type(w->target, true)) > 2)
 		argp_error(st, "want NAME, TYPE/NAME or TENANT/NAMESPACE/POD, got '%s'", w->target);
 }
 
 /* Explains an object of the host cluster. Refuses types that are not explained. */
 static int why_at_host(struct cli_client *c, const char *target, const char *ns)
 {
-	const char *s = without_type(target);
+	const char *s = without_type(target, false);
 	const size_t type = strcspn(s, "/");
 	char *near;
 	int status;
@@ -147,6 +150,8 @@ static int why_at_host(struct cli_client *c, const char *target, const char *ns)
 		return cli_do_why(c, s, ns);
 	if (is_pod(s, type))
 		return cli_failed(c, "a pod is TENANT/NAMESPACE/POD, got '%s'", s);
+	if (str_starts(s, "gang/"))
+		return cli_failed(c, "a gang is gang/TENANT/NAMESPACE/GANG, got '%s'", s);
 	if (target_kind(s, type) == OBJECT_WIPE_RECORD)
 		return cli_failed(
 			c, "a WipeRecord is never stuck; `drover get wipe %s -o yaml` shows it",
@@ -202,7 +207,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "\nNAME\nTYPE/NAME\nTENANT/NAMESPACE/POD",
+	.args_doc = "\nNAME\nTYPE/NAME\nTENANT/NAMESPACE/POD\ngang/TENANT/NAMESPACE/GANG",
 	.doc = "Show why an object is stuck: since when, what it waits for, when drover retries, "
 	       "and what helps. Without a name: list everything that is stuck, the most urgent "
 	       "first. The list comes from the leader (docs/view.md); if the leader does not "
@@ -211,6 +216,7 @@ static const struct argp argp = {
 	       "  drover why pool/h100\n"
 	       "  drover why tenant team-a\n  drover why h100-x7k2p -o json\n"
 	       "  drover why team-a/default/train-0\n"
+	       "  drover why gang/team-a/default/train\n"
 	       "  drover why train-0 --kubeconfig team-a.conf\n"
 	       "Types: pod, " TARGET_KINDS
 	       ". A NAME without a type is looked up as a machine, then as a claim, then as any "

@@ -106,7 +106,8 @@ void why_near(struct cli_client *c, const char *target)
 		OBJECT_MACHINE,	 OBJECT_NODE_CLAIM, OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,
 		OBJECT_PROVIDER, OBJECT_DRAIN,	    OBJECT_BURST_POLICY};
 	OWN(arena) a = arena_new();
-	char *first = arena_strdup(a, target), *slash = strchr(first, '/');
+	char *first = arena_strdup(a, target + (str_starts(target, "gang/") ? strlen("gang/") : 0)),
+	     *slash = strchr(first, '/');
 	const char *word = slash ? slash + 1 : first;
 	const enum object_kind_id only =
 		slash ? target_kind(first, (size_t)(slash - first)) : OBJECT_KINDS;

@@ -1061,6 +1061,37 @@ static void machines_claims_and_pods_are_found_and_what_is_not_there_is_said(voi
 	world_stop(&w);
 }
 
+static void a_gang_is_found_by_its_pods(void **state)
+{
+	struct sim_world w;
+	struct got g;
+	json_t *x;
+
+	(void)state;
+	world_start(&w, 44, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "other");
+	world_gang_pod(&w, &w.tenants[0], "train-0", "train", "2");
+	world_gang_pod(&w, &w.tenants[0], "train-1", "train", "2");
+	world_run(&w, 60000);
+	x = asked(&w, "gang/team-a/default/train", &g);
+	assert_string_equal(json_str_at(x, "kind"), "Gang");
+	assert_string_equal(json_str_at(x, "name"), "team-a/default/train");
+	assert_int_equal(json_int_at(x, "members", "pods"), 2);
+	assert_int_equal(json_int_at(x, "members", "waiting"), 2);
+	assert_non_null(json_str_at(x, "now", "reason"));
+	assert_string_equal(json_str_at(x, "owner"), "drover");
+	json_decref(x);
+	x = asked(&w, "team-a/default/train-0", &g);
+	assert_non_null(json_str_at(x, "gang"));
+	json_decref(x);
+	assert_null(asked(&w, "gang/team-a/default/none", &g));
+	assert_string_equal(g.e.text,
+			    "tenant team-a has no pods of a gang none in namespace default");
+	assert_droppable(&w, "gang/team-a/default/train");
+	world_stop(&w);
+}
+
 static void a_serving_machine_says_what_its_claim_and_pool_say(void **state)
 {
 	struct sim_world w;
@@ -1131,6 +1162,7 @@ int main(void)
 		cmocka_unit_test(a_format_in_a_name_is_only_text),
 		cmocka_unit_test(a_dropped_question_is_not_answered),
 		cmocka_unit_test(machines_claims_and_pods_are_found_and_what_is_not_there_is_said),
+		cmocka_unit_test(a_gang_is_found_by_its_pods),
 		cmocka_unit_test(a_serving_machine_says_what_its_claim_and_pool_say),
 	};
 
