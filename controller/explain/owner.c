@@ -39,6 +39,7 @@ static const char *const of_reason[REASONS] = {
 	[REASON_BootOverrideNotCleared] = device,
 	[REASON_MediaNotMounted] = device,
 	[REASON_AgentSilent] = device,
+	[REASON_AgentVersionMismatch] = operator_,
 	[REASON_NotWarm] = device,
 	[REASON_AgentRebooted] = device,
 	[REASON_SecondCaller] = operator_,

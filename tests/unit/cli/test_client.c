@@ -168,7 +168,7 @@ static void verbs_that_need_a_reason_say_so(void **state)
 	assert_int_equal(VERB(cli_approve, "m-1", "--wipe", "--adopt", "c"), 2);
 	verb_assert_said("--adopt and --wipe exclude each other");
 	assert_int_equal(VERB(cli_resume, "a", "b"), 2);
-	verb_assert_said("one pool/NAME, provider/NAME or tenant/NAME at a time");
+	verb_assert_said("one pool/NAME, provider/NAME, tenant/NAME, machine/NAME or");
 }
 
 int main(void)
