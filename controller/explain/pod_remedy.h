@@ -2,7 +2,7 @@
 #define CONTROLLER_EXPLAIN_POD_REMEDY_H
 
 /*
- * pod_remedy: what a user of a tenant's cluster, or a person who operates drover, can do about a waiting
+ * pod_remedy: what a user of a tenant's cluster, or an operator of drover, can do about a waiting
  * pod. docs/pods.md explains the reasons.
  * Tests: tests/unit/controller/explain/test_pod_remedy.c
  */
@@ -10,7 +10,7 @@
 /* Returns what helps a pod that waits for this reason (planner/plan.h, claims/pod_events.h); NULL:
  * unknown reason. */
 const char *pod_remedy(const char *reason);
-/* Returns what a person who operates drover can do about it; NULL: unknown reason. */
+/* Returns what an operator of drover can do about it; NULL: unknown reason. */
 const char *pod_operator_remedy(const char *reason);
 
 /* The one who must change something before a pod that waits for a reason gets a machine. */

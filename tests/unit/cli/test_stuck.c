@@ -143,6 +143,7 @@ static void a_leader_of_another_version_loses_no_row_and_controls_no_terminal(vo
 	b->reply = "x";
 	run(b, "shown from objects alone");
 	b->status = 404;
+	fake_api_put(&b->f, "/api/v1/namespaces/drover-system/services/drover-view", "{}");
 	run(b, "the leader is older than this command; update drover");
 	assert_said(b, "nothing is stuck; 0 objects checked\n");
 }

@@ -422,7 +422,7 @@ static void a_cause_in_the_chain_brings_its_command(void **state)
 	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
 	assert_int_equal(why("pool/h100"), 0);
 	assert_said("chain         Provider hall-a: Paused");
-	assert_said("whose problem a person who operates drover; cause: provider/hall-a\n");
+	assert_said("whose problem an operator of drover; cause: provider/hall-a\n");
 	assert_said("then run      drover resume provider/hall-a\n");
 }
 
