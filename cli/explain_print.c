@@ -285,7 +285,7 @@ static void print_owner(struct buf *out, const json_t *o, struct arena *a)
 		{"network", "the network"},
 		{"provider", "the provider: the manager or cloud of the machine"},
 		{"tenant", "the tenant: its cluster, pods or users"},
-		{"operator", "a person who operates drover"},
+		{"operator", "an operator of drover"},
 	};
 	const char *owner = json_str_at(o, "owner"), *cause = json_str_at(o, "cause"),
 		   *words = NULL;
