@@ -23,27 +23,29 @@ static const struct field spec_fields[] = {
 
 static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, time, "time", FIELD_TIME, .required = true,
-	      .doc = "Time of the launch decision. For cost beyond the committed amount, start of "
-		     "the budget period in which that cost arose. For a sum, the latest of these "
-		     "times."),
+	      .doc = "Time of the launch decision. For cost beyond the committed amount, start "
+		     "of the budget period in which that cost arose. In a row that adds up "
+		     "several launches, the latest of these times."),
 	FIELD(burst_ledger_row, claim, "claim", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the NodeClaim of the launch. Set while the NodeClaim may still exist. "
-		     "Not set in a sum."),
+	      .doc = "UID of the NodeClaim of the launch. Set while the NodeClaim may still "
+		     "exist. Not set in a row that adds up several launches."),
 	FIELD(burst_ledger_row, policy, "policy", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the BurstPolicy that decided the launch. Not set in a sum over "
-		     "several policies."),
+	      .doc = "UID of the BurstPolicy that decided the launch. Not set in a row that adds "
+		     "up launches of several policies."),
 	FIELD(burst_ledger_row, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the VirtualCluster for which the instance was launched. Empty in a "
-		     "sum over several tenants."),
+		     "row that adds up launches for several tenants."),
 	FIELD(burst_ledger_row, work, "work", FIELD_STR, .max_len = 512,
-	      .doc = "Workload for which the instance was launched. After claim is removed, it is "
-		     "kept only if a budget of the policy has scope Workload."),
+	      .doc = "Workload for which the instance was launched. After the field claim is "
+		     "removed, the field work is kept only if a budget of the policy has scope "
+		     "Workload."),
 	FIELD(burst_ledger_row, provider, "provider", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the Provider that launched the instance."),
 	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
 	      .doc = "Currency of amount, an ISO 4217 code."),
 	FIELD(burst_ledger_row, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
-	      .doc = "Cost of the launch, or of all launches in the sum."),
+	      .doc = "Cost of the launch, or of all launches that the row adds up, in the field "
+		     "currency."),
 	FIELDS_END,
 };
 
@@ -68,8 +70,8 @@ static const struct field status_fields[] = {
 			   "Provider, currency and budget periods."),
 	FIELD_ITEMS(burst_ledger_status, resets, "resets", done_fields,
 		    .max_items = BURST_LEDGER_RESETS, .doc = "Completed resets, newest first."),
-	CONDITIONS_ROW(burst_ledger_status, "Conditions: Valid, once drover has refused the "
-					    "object."),
+	CONDITIONS_ROW(burst_ledger_status, "Conditions: Valid (whether drover can use spec; not "
+					    "set unless drover has refused spec before)."),
 	FIELDS_END,
 };
 

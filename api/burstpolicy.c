@@ -196,16 +196,15 @@ static const struct field price_fields[] = {
 	FIELD(burst_policy_price, per_hour, "perHour", FIELD_STR, .required = true, AS_MONEY,
 	      .doc = "Price of one instance for one hour, in spec.cost.currency."),
 	FIELD(burst_policy_price, as_of, "asOf", FIELD_TIME, .required = true,
-	      .doc = "Time at which the operator looked up the price. The price expires "
+	      .doc = "Time at which an operator looked up the price. The price expires "
 		     "spec.cost.maxAge later."),
 	FIELDS_END,
 };
 static const struct field billing_fields[] = {
-	FIELD_IN(
-		burst_policy_cost, minimum_billing, increment, "increment", FIELD_DURATION,
-		.min = SECOND, .max = 31 * DAY, .def = "\"1s\"",
-		.doc = "Billing increment of the cloud. Billed time is rounded up to a multiple of "
-		       "it."),
+	FIELD_IN(burst_policy_cost, minimum_billing, increment, "increment", FIELD_DURATION,
+		 .min = SECOND, .max = 31 * DAY, .def = "\"1s\"",
+		 .doc = "Billing increment of the cloud. The cloud rounds the billed time up to a "
+			"multiple of the increment."),
 	FIELD_IN(burst_policy_cost, minimum_billing, minimum, "minimum", FIELD_DURATION,
 		 .max = 31 * DAY, .def = "\"1m\"",
 		 .doc = "Minimum time that the cloud bills for each instance."),
@@ -217,17 +216,18 @@ static const struct field cost_fields[] = {
 	      .want = "an ISO 4217 currency code",
 	      .doc = "Currency of all amounts in this policy, an ISO 4217 code. Offers in "
 		     "another currency are refused."),
-	FIELD_ITEMS(
-		burst_policy_cost, prices, "prices", price_fields, .max_items = 256,
-		.doc = "Prices entered by the operator. They take precedence over prices reported "
-		       "by a Provider."),
+	FIELD_ITEMS(burst_policy_cost, prices, "prices", price_fields, .max_items = 256,
+		    .doc = "Prices entered by an operator. They take precedence over prices "
+			   "reported by a Provider."),
 	FIELD(burst_policy_cost, max_age, "maxAge", FIELD_DURATION, .min = MINUTE, .max = YEAR,
 	      .def = "\"24h\"",
 	      .doc = "Highest age of a price. An offer whose price is older is refused."),
 	FIELD(burst_policy_cost, max_per_gpu_hour, "maxPerGPUHour", FIELD_STR, AS_MONEY,
-	      .doc = "Highest price of one GPU for one hour. If not set, no limit."),
+	      .doc = "Highest price of one GPU for one hour, in spec.cost.currency. If not set, "
+		     "no limit."),
 	FIELD(burst_policy_cost, max_per_node_hour, "maxPerNodeHour", FIELD_STR, AS_MONEY,
-	      .doc = "Highest price of one instance for one hour. If not set, no limit."),
+	      .doc = "Highest price of one instance for one hour, in spec.cost.currency. If not "
+		     "set, no limit."),
 	FIELD_OBJ(burst_policy_cost, minimum_billing, "minimumBilling", billing_fields, .def = "{}",
 		  .doc = "Billing rules of the cloud."),
 	FIELD(burst_policy_cost, boot_and_stage_time, "bootAndStageTime", FIELD_DURATION,
@@ -256,7 +256,8 @@ static const struct field burst_budget_fields[] = {
 		     "Budgets of scope Tenant, Provider and Global count and limit the launches of "
 		     "all policies."),
 	FIELD(burst_policy_budget, amount, "amount", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "Amount that may be spent in one period, in spec.cost.currency."),
+	      .doc = "Amount that may be spent in each period (spec.budget[].per), in "
+		     "spec.cost.currency."),
 	FIELD(burst_policy_budget, per, "per", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_per_names,
 	      .doc = "Calendar period of the budget, in UTC. Weeks begin on Monday. Total: one "
@@ -268,8 +269,8 @@ static const struct field burst_budget_fields[] = {
 		     "refused. Soft: exceeding the amount is only reported."),
 	FIELD(burst_policy_budget, reserve_for_running, "reserveForRunning", FIELD_BOOL,
 	      .def = "true",
-	      .doc = "Whether the highest further cost of running instances counts as spent. It "
-		     "then counts in later periods too."),
+	      .doc = "Whether the highest further cost of running instances counts as spent. "
+		     "This cost then counts in later periods too."),
 	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_FRACTION,
 	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\". The highest one that "
 		     "has been reached is reported in status.spend[].alert."),
@@ -299,10 +300,9 @@ static const struct field windows_fields[] = {
 	FIELD_ITEMS(burst_policy_windows, allow, "allow", window_fields, .max_items = 32,
 		    .doc = "Time windows in which launches are allowed. If not set, launches are "
 			   "always allowed."),
-	FIELD_ITEMS(
-		burst_policy_windows, deny, "deny", window_fields, .max_items = 32,
-		.doc = "Time windows in which launches are not allowed. They take precedence over "
-		       "allow."),
+	FIELD_ITEMS(burst_policy_windows, deny, "deny", window_fields, .max_items = 32,
+		    .doc = "Time windows in which launches are not allowed. These windows take "
+			   "precedence over spec.windows.allow."),
 	FIELD(burst_policy_windows, freeze_dates, "freezeDates", FIELD_STRINGS, .max_items = 256,
 	      .max_len = 10, .pattern = DATE_PATTERN, .want = "a date such as 2026-12-24",
 	      .doc = "Days, in UTC, on which launches are not allowed."),
@@ -349,15 +349,15 @@ static const struct field runtime_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
 		 FIELD_STR, AS_FRACTION,
 		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
-			"cost.bootAndStageTime may take. Work that declares no run time is "
+			"spec.cost.bootAndStageTime may take. Work that declares no run time is "
 			"refused. In the controller, that is all work (docs/burst.md)."),
-	FIELD_IN(
-		burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
-		.min = MINUTE, .max = YEAR,
-		.doc = "Longest run time of work for which instances may be launched. Work that "
-		       "declares no run time is charged for this long; if maxRuntime is not set, "
-		       "such work is refused. An instance ends at the latest cost.bootAndStageTime "
-		       "plus this time after the decision."),
+	FIELD_IN(burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
+		 .min = MINUTE, .max = YEAR,
+		 .doc = "Longest run time of work for which instances may be launched. Work that "
+			"declares no run time is charged for this long; if "
+			"spec.runtime.maxRuntime is not set, such work is refused. An instance "
+			"ends at the latest spec.cost.bootAndStageTime plus this time after the "
+			"decision."),
 	FIELD_IN(burst_policy_spec, runtime, spot_needs, "spotNeeds", FIELD_OBJECT,
 		 .sub = spot_needs_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->runtime.spot_needs), .def = "{}",
@@ -371,22 +371,23 @@ static const struct field runtime_fields[] = {
 };
 static const struct field burst_limits_fields[] = {
 	FIELD_IN(burst_policy_spec, limits, nodes, "nodes", FIELD_I64, ANY_COUNT,
-		 .doc = "Highest number of instances of this policy at one time. If not set, no "
-			"limit."),
+		 .doc = "Highest number of instances launched by this policy that exist at one "
+			"time. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, gpus, "gpus", FIELD_I64, ANY_COUNT,
-		 .doc = "Highest number of GPUs of this policy at one time. If not set, no limit."),
+		 .doc = "Highest number of GPUs in all instances launched by this policy that "
+			"exist at one time. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, launches_per_minute, "launchesPerMinute", FIELD_I64,
 		 ANY_COUNT,
-		 .doc = "Highest number of launches in 60 seconds. A gang counts as one launch. If "
-			"not set, no limit."),
+		 .doc = "Highest number of launches by this policy in 60 seconds. A gang counts "
+			"as one launch. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, concurrent_launches, "concurrentLaunches", FIELD_I64,
 		 ANY_COUNT,
 		 .doc = "Highest number of launches at one time that are in progress, that is, "
 			"whose Nodes are not Ready yet. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_STR,
 		 AS_FRACTION,
-		 .doc = "Highest fraction of limits.nodes, from 0 to 1, that one tenant may have. "
-			"Needs limits.nodes."),
+		 .doc = "Highest fraction of spec.limits.nodes, from 0 to 1, that one tenant may "
+			"have. Needs spec.limits.nodes."),
 	FIELD_REFUSED("spareNodes", .doc = "Not supported yet: idle spare instances."),
 	FIELDS_END,
 };
@@ -431,24 +432,27 @@ static const struct field scale_back_fields[] = {
 		       "moved; the instance ends after its work."),
 	FIELD(burst_policy_scale_back, idle_timeout, "idleTimeout", FIELD_DURATION, .min = SECOND,
 	      .max = YEAR,
-	      .doc = "Time without pods after which an instance ends. If not set, the NodePool's "
-		     "consolidateAfter applies."),
+	      .doc = "Time without pods after which an instance ends. If not set, "
+		     "spec.disruption.consolidateAfter of the NodePool applies."),
 	FIELD(burst_policy_scale_back, min_node_lifetime, "minNodeLifetime", FIELD_DURATION,
 	      .max = YEAR,
 	      .doc = "Shortest lifetime of an instance, counted from the creation of its "
 		     "NodeClaim. An instance without pods ends no earlier."),
 	FIELD(burst_policy_scale_back, align_to_billing, "alignToBilling", FIELD_BOOL,
 	      .doc = "Whether an instance without pods ends only in the last five minutes of a "
-		     "billing increment (cost.minimumBilling.increment), counted from its launch. "
-		     "Has no effect for increments of at most ten minutes."),
+		     "billing increment (spec.cost.minimumBilling.increment), counted from its "
+		     "launch. Has no effect for increments of at most ten minutes."),
 	FIELD_REFUSED("migrateGainOver",
-		      .doc = "Not supported yet: lowest gain for which work is moved."),
+		      .doc = "Not supported yet: lowest gain for which running work is moved off "
+			     "an instance."),
 	FIELD_REFUSED("maxMigrationsPerJob",
-		      .doc = "Not supported yet: highest number of moves per job."),
+		      .doc = "Not supported yet: highest number of times that one job is moved "
+			     "between machines."),
 	FIELD_REFUSED(
 		"hysteresis",
 		.doc = "Not supported yet: time for which owned machines must have been free."),
-	FIELD_REFUSED("drain", .doc = "Not supported yet: how work is moved."),
+	FIELD_REFUSED("drain", .doc = "Not supported yet: how running work is moved off an "
+				      "instance."),
 	FIELDS_END,
 };
 
@@ -500,7 +504,7 @@ static const struct field spec_fields[] = {
 	FIELD_REFUSED("data", .doc = "Not supported yet: location of the data."),
 	FIELD_PTR(burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
 		  .doc = "When instances end. An instance always ends once its time "
-			 "(cost.bootAndStageTime plus runtime.maxRuntime) is over."),
+			 "(spec.cost.bootAndStageTime plus spec.runtime.maxRuntime) is over."),
 	FIELD_REFUSED("gate", .doc = "Not supported yet: checks before a node counts as ready."),
 	FIELD_REFUSED("chargeback", .doc = "Not supported yet: who pays for the instances."),
 	FIELDS_END,
@@ -536,7 +540,7 @@ static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, reason, "reason", FIELD_STR, .max_len = 64,
 	      .doc = "Chosen, or the reason for which nothing is launched."),
 	FIELD(burst_policy_decision, message, "message", FIELD_STR,
-	      .doc = "Human-readable details of reason."),
+	      .doc = "Human-readable details of the field reason."),
 	FIELD(burst_policy_decision, provider, "provider", FIELD_STR, .max_len = 253,
 	      .doc = "Name of the Provider of the chosen offer."),
 	FIELD(burst_policy_decision, region, "region", FIELD_STR, .max_len = 128,
@@ -564,18 +568,20 @@ static const struct field spend_fields[] = {
 	      .doc = "Scope of the budget (spec.budget[].scope)."),
 	FIELD(burst_policy_spend, per, "per", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_per_names,
-	      .doc = "Period of the budget (spec.budget[].per). amount and spent are those of the "
-		     "current period."),
+	      .doc = "Period of the budget (spec.budget[].per). The fields amount and spent "
+		     "apply to the current period."),
 	FIELD(burst_policy_spend, of, "of", FIELD_STR, .max_len = 768,
 	      .doc = "Tenant, workload or Provider to which the values apply. Empty for the scopes "
 		     "Policy and Global."),
 	FIELD(burst_policy_spend, amount, "amount", FIELD_STR, .max_len = 24,
 	      .doc = "Amount of the budget, in spec.cost.currency."),
 	FIELD(burst_policy_spend, spent, "spent", FIELD_STR, .max_len = 24,
-	      .doc = "Amount spent in this period, in spec.cost.currency. With reserveForRunning, "
-		     "it includes the highest further cost of running instances."),
+	      .doc = "Amount spent in this period, in spec.cost.currency. If "
+		     "spec.budget[].reserveForRunning is true, this amount includes the highest "
+		     "further cost of running instances."),
 	FIELD(burst_policy_spend, alert, "alert", FIELD_STR, .max_len = 24,
-	      .doc = "Highest fraction in alertAt that has been reached. Not set if none has."),
+	      .doc = "Highest fraction in spec.budget[].alertAt that has been reached. Not set "
+		     "if none has been reached."),
 	FIELDS_END,
 };
 
@@ -587,8 +593,9 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
 		    .max_items = BURST_POLICY_SPENDS,
 		    .doc = "Amounts that count against the budgets now."),
-	CONDITIONS_ROW(burst_policy_status, "Conditions: Active; Valid, once drover has refused "
-					    "the object."),
+	CONDITIONS_ROW(burst_policy_status, "Conditions: Active; Valid (whether drover can use "
+					    "spec; not set unless drover has refused spec "
+					    "before)."),
 	FIELDS_END,
 };
 

@@ -176,29 +176,30 @@ const struct field condition_fields[] = {
 	FIELD(condition, status, "status", FIELD_ENUM, .enums = condition_status_names,
 	      .required = true, .doc = "Whether the condition holds: True, False or Unknown."),
 	FIELD(condition, reason, "reason", FIELD_STR,
-	      .doc = "Reason for the status, one word from a fixed list."),
+	      .doc = "Reason code for the condition's status, one word from a fixed list."),
 	FIELD(condition, message, "message", FIELD_STR, .max_len = 8192,
 	      .doc = "Human-readable details of the status."),
 	FIELD(condition, observed_generation, "observedGeneration", FIELD_I64, .min = 0,
 	      .max = INT64_MAX,
-	      .doc = "metadata.generation of the object for which the condition was set."),
+	      .doc = "Value of the object's metadata.generation for which drover set the "
+		     "condition."),
 	FIELD(condition, last_transition_time, "lastTransitionTime", FIELD_TIME,
-	      .doc = "Time at which status last changed."),
+	      .doc = "Time at which the condition's field status last changed."),
 	FIELDS_END,
 };
 
 const struct field object_name_ref_fields[] = {
 	FIELD(object_name_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "Name of the object."),
+	      .doc = "Name of the referenced object."),
 	FIELDS_END,
 };
 
 const struct field object_ref_fields[] = {
 	FIELD(object_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
-	      .doc = "Name of the object."),
+	      .doc = "Name of the referenced object."),
 	FIELD(object_ref, uid, "uid", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the object. If set, only the object with this UID is meant, not a "
-		     "later one of the same name."),
+	      .doc = "UID of the referenced object. If set, a later object with the same name "
+		     "does not match."),
 	FIELDS_END,
 };
 
@@ -276,10 +277,12 @@ const struct field object_requirement_fields[] = {
 	FIELD(object_requirement, key, "key", FIELD_STR, .required = true, AS_QUALIFIED,
 	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM, .enums = object_operator_names,
-	      .required = true, .doc = "How the label's value is compared with the field values."),
+	      .required = true,
+	      .doc = "How the label's value is compared with the entries of "
+		     "the field named values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 128, .max_len = 63,
-	      .doc = "Values for the comparison. Gt, Lt, Gte and Lte need exactly one whole "
-		     "number. Exists and DoesNotExist must have none."),
+	      .doc = "Values with which the label's value is compared. Gt, Lt, Gte and Lte need "
+		     "exactly one whole number. Exists and DoesNotExist must have none."),
 	FIELD_UNKEPT("minValues", FIELD_I64, .refused = true,
 		     .doc = "Not supported yet: lowest number of different label values among "
 			    "which drover must be able to choose."),
@@ -347,9 +350,11 @@ static const struct field selector_requirement_fields[] = {
 	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM,
 	      .enums = selector_operator_names, .required = true,
-	      .doc = "How the label's value is compared with the field values."),
+	      .doc = "How the label's value is compared with the entries of the field named "
+		     "values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 64, .max_len = 63,
-	      .doc = "Values for the comparison. Must be empty for Exists and DoesNotExist."),
+	      .doc = "Values with which the label's value is compared. Must be empty for Exists "
+		     "and DoesNotExist."),
 	FIELDS_END,
 };
 
@@ -420,13 +425,13 @@ const struct field object_image_fields[] = {
 	      .doc = "Format of the downloaded bytes: a raw disk image, plain or compressed with "
 		     "zstd."),
 	FIELD(object_image, digest, "digest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the bytes that the URL serves."),
+	      .doc = "SHA-256 digest of the file at url as downloaded, before any decompression."),
 	FIELD(object_image, category, "category", FIELD_STR, .max_len = 63,
 	      .doc = "Name of the BCM category in which machines are installed. Only for "
 		     "machines of a Provider of type bcm."),
 	FIELD(object_image, software_image, "softwareImage", FIELD_STR, .max_len = 63,
-	      .doc = "Name of the BCM software image to install in place of the category's. "
-		     "Needs category."),
+	      .doc = "Name of the BCM software image that is installed instead of the category's "
+		     "software image. The field category must be set too."),
 	FIELDS_END,
 };
 
@@ -443,7 +448,8 @@ int object_image_check(const struct object_image *i, const char *path, struct er
 
 const struct field object_kubelet_fields[] = {
 	FIELD(object_kubelet, max_pods, "maxPods", FIELD_I64, .min = 1, .max = 1000,
-	      .doc = "Highest number of pods on the node. If not set, the kubelet's default."),
+	      .doc = "Highest number of pods on the node. If not set, the kubelet's default "
+		     "applies."),
 	FIELD(object_kubelet, system_reserved, "systemReserved", FIELD_RESOURCES, .max_items = 16,
 	      .doc = "Resources that the kubelet reserves for the operating system."),
 	FIELD(object_kubelet, kube_reserved, "kubeReserved", FIELD_RESOURCES, .max_items = 16,
@@ -468,14 +474,17 @@ const struct field object_node_network_fields[] = {
 const struct field object_deadlines_fields[] = {
 	DEADLINE(imaging, "\"30m\"", "Longest time for writing the image to the machine's disk."),
 	DEADLINE(booting, "\"30m\"",
-		 "Longest time from power-on until the Node appears in the tenant's cluster. For a "
-		 "cloud instance, until the cloud reports the instance as running."),
+		 "Longest time from power-on until the Node appears in the tenant's cluster. For "
+		 "a cloud instance, this time ends when the cloud reports the instance as "
+		 "running."),
 	DEADLINE(joining, "\"10m\"",
 		 "Longest time, after booting, until drover has verified that the Node is this "
 		 "machine. For a cloud instance, this includes the time until the Node appears. "
-		 "The bootstrap token is valid for booting and joining together, plus 5 minutes "
-		 "(45 minutes for a cloud instance)."),
-	DEADLINE(gating, "\"15m\"", "Longest time, after joining, for the checks in gate."),
+		 "The node's bootstrap token is valid for the sum of the deadlines booting and "
+		 "joining plus 5 minutes (plus 45 minutes for a cloud instance)."),
+	DEADLINE(gating, "\"15m\"",
+		 "Longest time, after joining, until the checks that the "
+		 "field gate names have passed."),
 	FIELD(object_deadlines, not_ready, "notReady", FIELD_DURATION, .never = true, .min = MINUTE,
 	      .max = 31 * DAY, .def = "\"30m\"",
 	      .doc = "Longest time that a serving Node may be NotReady or missing before its "
@@ -488,13 +497,14 @@ const struct field object_checkpoint_fields[] = {
 	      .doc = "https URL that drover calls before it evicts pods, so that work can be "
 		     "saved (docs/drain.md)."),
 	FIELD_PTR(object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate that verifies url. The certificate is "
-			 "under ca.crt, unless key names another entry. If not set, the system's "
-			 "CAs are trusted."),
+		  .doc = "Secret with the CA certificate with which drover verifies the server "
+			 "at the URL in checkpoint.url. The certificate is under ca.crt, unless "
+			 "the field key names another entry. If not set, the system's CAs are "
+			 "trusted."),
 	FIELD(object_checkpoint, timeout, "timeout", FIELD_DURATION, .min = SECOND, .max = DAY,
 	      .def = "\"5m\"",
-	      .doc = "Longest time to wait until the called service reports that the work is "
-		     "saved. Afterwards the pods are evicted."),
+	      .doc = "Longest time that drover waits until the called service reports that the "
+		     "work is saved. Afterwards drover evicts the pods."),
 	FIELDS_END,
 };
 
@@ -525,9 +535,11 @@ const struct field object_wipe_floor_fields[] = {
 			 "each drive."),
 	FIELD(object_wipe_floor, minimum_trust, "minimumTrust", FIELD_ENUM,
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
-	      .doc = "Lowest trust in the agent that did the last wipe. BootNetwork: the agent "
-		     "came over the provisioning network, and nothing measured it. SecureBoot and "
-		     "Quote: no agent of this version reaches them, so no machine is accepted."),
+	      .doc = "Lowest trust level that the agent (the program that wipes machines) must "
+		     "have had at the last wipe. BootNetwork: the agent connected over the "
+		     "provisioning network, and no hardware measured its boot. SecureBoot and "
+		     "Quote: no agent of this version reaches these levels, so no machine is "
+		     "accepted."),
 	FIELD(object_wipe_floor, must_cover, "mustCover", FIELD_STRINGS,
 	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
 	      .doc = "Parts of the machine, besides its drives, that the last wipe must have "
@@ -539,11 +551,11 @@ const struct field object_tls_fields[] = {
 	FIELD(object_tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
 	      .doc = "SHA-256 digest of the server certificate."),
 	FIELD_PTR(object_tls, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate. The certificate is under ca.crt, unless "
-			 "key names another entry."),
+		  .doc = "Secret with the CA certificate. The certificate is under ca.crt, "
+			 "unless the field key names another entry."),
 	FIELD(object_tls, trust_on_first_use, "trustOnFirstUse", FIELD_BOOL,
-	      .doc = "Whether the first certificate seen is accepted and pinned. A changed "
-		     "certificate is refused from then on."),
+	      .doc = "Whether drover accepts and pins the first certificate that the server "
+		     "presents. From then on, drover refuses any other certificate."),
 	FIELDS_END,
 };
 

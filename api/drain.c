@@ -30,10 +30,11 @@ static const struct field spec_fields[] = {
 	      .max_len = 63, .max_items = 1000,
 	      .doc = "Names of the NodeClaims whose Machines are drained."),
 	FIELD(drain_spec, not_before, "notBefore", FIELD_TIME, .immutable = true,
-	      .doc = "Time before which the drain does not start. If not set, it starts at once."),
+	      .doc = "Time before which the drain does not start. If not set, the drain starts "
+		     "at once."),
 	FIELD(drain_spec, deadline, "deadline", FIELD_TIME,
-	      .doc = "Time at which the action in onDeadline is taken. If not set, the drain "
-		     "waits without limit. May be changed."),
+	      .doc = "Time at which drover takes the action in spec.onDeadline. If not set, the "
+		     "drain waits without limit. May be changed."),
 	FIELD(drain_spec, on_deadline, "onDeadline", FIELD_ENUM, .enums = on_deadline_names,
 	      .def = "\"Stop\"", .immutable = true,
 	      .doc = "Action at the deadline. Escalate: remaining pods are deleted and the "
@@ -43,8 +44,9 @@ static const struct field spec_fields[] = {
 	      .immutable = true, .doc = "Highest number of machines that are drained at one time."),
 	FIELD(drain_spec, gangs, "gangs", FIELD_ENUM, .enums = gangs_names, .def = "\"Whole\"",
 	      .immutable = true,
-	      .doc = "Whether the machines of one gang are drained together. Whole: together, "
-		     "even if that exceeds concurrent. Split: independently."),
+	      .doc = "Whether the machines of one gang (pods that start together) are drained "
+		     "together. Whole: together, even if that exceeds spec.concurrent. Split: "
+		     "independently."),
 	FIELD(drain_spec, then, "then", FIELD_ENUM, .enums = drain_then_names, .def = "\"Release\"",
 	      .immutable = true,
 	      .doc = "What happens to a machine after it is empty. Release: it is wiped and "
@@ -88,7 +90,7 @@ static const struct field target_fields[] = {
 		     "Done, Stopped (in service again after the deadline), Failed or Cancelled."),
 	FIELD(drain_target, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node. If phase is Stopped or Done, "
-		     "number of pods that had not left by then."),
+		     "number of pods that had not left when that phase began."),
 	FIELD(drain_target, blocked_by, "blockedBy", FIELD_STR,
 	      .doc = "What the drain waits for: whatever keeps the first pod that is still on the "
 		     "Node, such as \"pdb team-x/web\". If phase is Pending, the gang with which "
@@ -109,8 +111,9 @@ static const struct field status_fields[] = {
 			   "drain starts."),
 	CONDITIONS_ROW(drain_status,
 		       "Conditions: Ready (True if all machines ended as requested); Resolved "
-		       "(True if all named objects were found, or the selector matched); Valid, "
-		       "once drover has refused the object."),
+		       "(True if all named objects were found, or the selector matched); Valid "
+		       "(whether drover can use spec; not set unless drover has refused spec "
+		       "before)."),
 	FIELDS_END,
 };
 

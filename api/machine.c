@@ -13,25 +13,28 @@ static const char *const waiting_names[] = {"Device", "Rate", "Budget", "Approva
 
 static const struct field bmc_trust_fields[] = {
 	FIELD(machine_bmc_trust, address, "address", FIELD_STR, .required = true, .max_len = 2048,
-	      .doc = "URL of the BMC, as in spec.bmc.address."),
+	      .doc = "URL of the trusted BMC: the value of spec.bmc.address to which the trust "
+		     "applies."),
 	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields,
-		  .doc = "TLS settings of the BMC, as in spec.bmc.tls."),
+		  .doc = "TLS settings of the trusted BMC: the values of spec.bmc.tls to which "
+			 "the trust applies."),
 	FIELD(machine_bmc_trust, credentials, "credentials", FIELD_STR, AS_NAME,
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
 	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the trusted CA certificate. An approval without caDigest "
-		     "approves the CA certificate that drover reads."),
+	      .doc = "SHA-256 digest of the trusted CA certificate. If an approval does not set "
+		     "it, the approval covers the CA certificate that drover reads from the "
+		     "Secret in tls.caSecretRef when it acts on the approval."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {
 	FIELD(machine_approval, action, "action", FIELD_ENUM, .enums = approve_names,
 	      .required = true,
-	      .doc = "Decision of the operator. Wipe: data on the machine may be erased. Adopt: "
-		     "the machine already serves the NodeClaim in claim. TrustBMC: the password "
-		     "may be sent to the BMC in bmc."),
+	      .doc = "Decision of an operator. Wipe: data on the machine may be erased. Adopt: "
+		     "the machine already serves the NodeClaim in spec.approval.claim. TrustBMC: "
+		     "drover may send the password to the BMC in spec.approval.bmc."),
 	FIELD(machine_approval, id, "id", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "ID of the approval. Each ID is acted on once, and is then recorded in "
+	      .doc = "ID of the approval. drover acts on each ID once, and then records it in "
 		     "status.approvalID."),
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME,
 	      .doc = "Name of the NodeClaim that the machine serves. For action Adopt."),
@@ -141,21 +144,21 @@ static const struct field spec_fields[] = {
 	      .doc = "What drover may do with the machine. Observe: only read its state. Manage: "
 		     "operate it. Retire: drain and wipe it, then take it out of service."),
 	FIELD_PTR(machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
-		  .doc = "Decision of the operator about a machine that drover does not touch "
+		  .doc = "Decision of an operator about a machine that drover does not touch "
 			 "without approval. Written by \"drover approve\"."),
 	DRIVES_ROW(machine_spec,
-		   "Drives that must be present. Written at the first inspection; afterwards "
-		   "only the operator changes the list."),
+		   "Drives that must be present. drover writes the list at the first inspection; "
+		   "afterwards only an operator changes it."),
 	CONTROLLERS_ROW(
 		machine_spec,
-		"Storage controllers that must be present. Written at the first inspection; "
-		"afterwards only the operator changes the list."),
+		"Storage controllers that must be present. drover writes the list at the first "
+		"inspection; afterwards only an operator changes it."),
 	FIELD(machine_spec, unseen_drives, "unseenDrives", FIELD_STRINGS, .max_items = 256,
 	      .max_len = 160,
-	      .doc = "Drives that the BMC lists but the agent does not see, and that the operator "
-		     "has accounted for. They are not wiped. Each entry is a serial number or an "
-		     "ID from status.inventory.unseenDrives. Written by \"drover approve "
-		     "--drives\"."),
+	      .doc = "Drives that the BMC lists but the agent does not see, and that an operator "
+		     "has accounted for. The agent does not wipe these drives. Each entry is a "
+		     "serial number or an ID from status.inventory.unseenDrives. Written by "
+		     "\"drover approve --drives\"."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
 		  .doc = "Identity that the BMC must report at each login. If not set, drover does "
 			 "not manage the machine."),
@@ -179,8 +182,8 @@ static const struct field instance_fields[] = {
 	      .doc = "Idempotency token of the launch request. A repeated request with the same "
 		     "token launches nothing new. Empty: no launch has been requested."),
 	FIELD(machine_instance, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of the launch attempt, counted from 1. Each attempt has its own offer "
-		     "and token."),
+	      .doc = "Serial number of the launch attempt, from 1. Each attempt has its own "
+		     "offer and token."),
 	FIELD(machine_instance, region, "region", FIELD_STR, .max_len = 128,
 	      .doc = "Region of the instance."),
 	FIELD(machine_instance, zone, "zone", FIELD_STR, .max_len = 128,
@@ -190,9 +193,11 @@ static const struct field instance_fields[] = {
 	FIELD(machine_instance, market, "market", FIELD_STR, .max_len = 16,
 	      .doc = "Market of the instance: OnDemand, Spot or Reserved."),
 	FIELD(machine_instance, micros_per_hour, "microsPerHour", FIELD_I64, .min = 0,
-	      .max = INT64_MAX, .doc = "Hourly price at the launch, in millionths of currency."),
+	      .max = INT64_MAX,
+	      .doc = "Price of the instance for one hour at the launch, in "
+		     "millionths of status.instance.currency."),
 	FIELD(machine_instance, currency, "currency", FIELD_STR, .max_len = 3,
-	      .doc = "Currency of microsPerHour, an ISO 4217 code."),
+	      .doc = "Currency of status.instance.microsPerHour, an ISO 4217 code."),
 	FIELD(machine_instance, refused_time, "refusedTime", FIELD_TIME,
 	      .doc = "Time at which the cloud refused the launch request with this token. Not set "
 		     "if the request was not refused."),
@@ -219,7 +224,8 @@ static const struct field reached_fields[] = {
 	FIELD(machine_reached, technique, "technique", FIELD_STR, .max_len = 64,
 	      .doc = "Erase method that was started last."),
 	FIELD(machine_reached, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of bytes that this method has erased, if the drive reports it."),
+	      .doc = "Number of bytes that the erase method has erased so far, if the drive "
+		     "reports it."),
 	FIELDS_END,
 };
 
@@ -227,7 +233,9 @@ static const struct field attempt_fields[] = {
 	FIELD(machine_attempt, record, "record", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the WipeRecord that this attempt will create."),
 	FIELD(machine_attempt, attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,
-	      .required = true, .doc = "Number of the attempt within the tenancy, counted from 1."),
+	      .required = true,
+	      .doc = "Serial number of the attempt within the tenancy (use of "
+		     "the machine by one tenant), from 1."),
 	FIELD_OBJ(machine_attempt, previous, "previous", attempt_previous_fields,
 		  .doc = "Newest WipeRecord of the machine when the attempt began."),
 	FIELD(machine_attempt, nonce_digest, "nonceDigest", FIELD_STR, .max_len = 128,
@@ -239,8 +247,8 @@ static const struct field attempt_fields[] = {
 	      .doc = "Time at which the attempt began."),
 	FIELD_ITEMS(
 		machine_attempt, devices, "devices", reached_fields, .max_items = 256,
-		.doc = "Progress of each drive in the agent's last report. It does not prove that "
-		       "a drive is wiped."),
+		.doc = "Progress of each drive in the agent's last report. This report does not "
+		       "prove that a drive is wiped."),
 	FIELDS_END,
 };
 
@@ -249,13 +257,16 @@ static const struct field last_wipe_fields[] = {
 		 .doc = "Name of the WipeRecord."),
 	FIELD_IN(machine_status, last_wipe, tenancy, "tenancy", FIELD_I64, .min = 0,
 		 .max = INT64_MAX,
-		 .doc = "Number of the tenancy (status.tenancy) whose data this wipe erased."),
+		 .doc = "Serial number of the tenancy (use of the machine by one tenant, see "
+			"status.tenancy) whose data this wipe erased."),
 	FIELD_IN(machine_status, last_wipe, operation, "operation", FIELD_STR, .max_len = 64,
-		 .doc = "ID of the operation that wiped the machine. From this ID and bootNumber "
-			"drover derives the nonce of that wipe, to check the drives again before "
-			"the next use."),
+		 .doc = "ID of the operation that wiped the machine. From this ID and "
+			"status.lastWipe.bootNumber drover derives the nonce of that wipe, to "
+			"check the drives again before the next use."),
 	FIELD_IN(machine_status, last_wipe, boot_number, "bootNumber", FIELD_I64, .min = 0,
-		 .max = INT64_MAX, .doc = "Boot number of the agent in that operation."),
+		 .max = INT64_MAX,
+		 .doc = "Serial number of the agent's boot within the "
+			"operation in status.lastWipe.operation."),
 	FIELDS_END,
 };
 
@@ -263,14 +274,14 @@ static const struct field power_fields[] = {
 	FIELD_IN(machine_status, power, state, "state", FIELD_STR, .max_len = 16,
 		 .doc = "Power state: On, Off, Changing or Unknown."),
 	FIELD_IN(machine_status, power, observed_time, "observedTime", FIELD_TIME,
-		 .doc = "Time at which the state was read."),
+		 .doc = "Time at which drover read status.power.state."),
 	FIELD_IN(machine_status, power, confirmed_by, "confirmedBy", FIELD_STR, .max_len = 253,
 		 .doc = "ID of the operation in which an operator confirmed that the machine is "
 			"off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
-		 .doc = "ID of the operation in which the machine was active on the network after "
-			"its BMC had reported Off. While it is set, drover does not believe this "
-			"Off."),
+		 .doc = "ID of the operation in which the machine was active on the network "
+			"after its BMC had reported Off. While this field is set, drover does "
+			"not rely on that Off."),
 	FIELD_IN(machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
 		 .doc = "Boot of the agent for which the machine was seen off and then switched "
 			"on, as OPERATION/BOOT/KEYS: ID of the operation, boot number, and ID of "
@@ -289,14 +300,15 @@ static const struct field probe_fields[] = {
 	FIELD(machine_probe, time, "time", FIELD_TIME,
 	      .doc = "Time at which the result was received."),
 	FIELD(machine_probe, message, "message", FIELD_STR, .max_len = 512,
-	      .doc = "Why the probe does not prove the segment. Not set if it does: each address "
-		     "of this segment answered, and each of another segment was silent."),
+	      .doc = "Why the probe does not prove that the machine's ports are in this segment. "
+		     "Not set if the probe proves it, because each address of this segment "
+		     "answered and no address of another segment did."),
 	FIELD(machine_probe, api_server, "apiServer", FIELD_BOOL,
 	      .doc = "Whether the machine's image reached its tenant's API server before it "
 		     "joined."),
 	FIELD(machine_probe, leak, "leak", FIELD_STR, .max_len = 64,
-	      .doc = "Address that answered although only machines in another segment should reach "
-		     "it. Not set if none did."),
+	      .doc = "Address that answered although only machines in another segment should "
+		     "reach it. Not set if no such address answered."),
 	FIELDS_END,
 };
 
@@ -344,16 +356,16 @@ static const struct field operation_fields[] = {
 	FIELD(machine_operation, step, "step", FIELD_STR, .max_len = 64,
 	      .doc = "Step of the operation that is in progress."),
 	FIELD(machine_operation, class_, "class", FIELD_STR, .max_len = 16,
-	      .doc = "How the step continues after a crash. idempotent: it is repeated. "
-		     "probe-first: its effect is read before it is repeated. once: it is never "
-		     "repeated."),
+	      .doc = "How drover continues the step after a crash. idempotent: drover repeats "
+		     "the step. probe-first: drover first reads whether the step took effect. "
+		     "once: drover never repeats the step."),
 	FIELD(machine_operation, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of the attempt of this step, counted from 1."),
+	      .doc = "Serial number of the attempt of this step, from 1."),
 	FIELD(machine_operation, fence, "fence", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Fencing number of the leader that started the step. It is higher for each "
 		     "new leader; the agent and the fabric refuse lower numbers."),
 	FIELD(machine_operation, boot_number, "bootNumber", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of the agent's boot within this operation, counted from 1."),
+	      .doc = "Serial number of the agent's boot within this operation, from 1."),
 	FIELD(machine_operation, handle, "handle", FIELD_STR,
 	      .doc = "Handle by which the backend (BMC, BCM or program) identifies a call in "
 		     "progress."),
@@ -362,9 +374,9 @@ static const struct field operation_fields[] = {
 	FIELD(machine_operation, deadline, "deadline", FIELD_TIME,
 	      .doc = "Time at which drover gives up the step."),
 	FIELD(machine_operation, waiting_for, "waitingFor", FIELD_ENUM, .enums = waiting_names,
-	      .doc = "What the step waits for. Device: the device or another system. Rate: a rate "
-		     "limit of drover; the deadline is extended by this wait. Budget: a "
-		     "PodDisruptionBudget. Approval: an operator."),
+	      .doc = "What the step waits for. Device: the device or another system. Rate: a "
+		     "rate limit of drover; the deadline is extended by this wait. Budget: a "
+		     "PodDisruptionBudget. Approval: a decision of an operator."),
 	FIELD(machine_operation, next_attempt, "nextAttempt", FIELD_TIME,
 	      .doc = "Time at which the step is tried next."),
 	FIELD_OBJ(machine_operation, last_error, "lastError", error_fields,
@@ -451,8 +463,8 @@ static const struct field failure_fields[] = {
 	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
 	      .doc = "VirtualCluster of that NodeClaim."),
 	FIELD(machine_failure, template_, "template", FIELD_STR, .max_len = 16,
-	      .doc = "Hash of the pool template of that NodeClaim. While a template fails, drover "
-		     "replaces no further Nodes by it."),
+	      .doc = "Hash of the pool template of that NodeClaim. While NodeClaims with a "
+		     "template fail, drover replaces no further Nodes to apply that template."),
 	FIELDS_END,
 };
 
@@ -481,7 +493,7 @@ static const struct field hold_fields[] = {
 	FIELD(machine_hold, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that had not left when the Drain's hold began."),
 	FIELD(machine_hold, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What prevented the first of these pods from leaving."),
+	      .doc = "What prevented the first of the pods in status.hold.podsLeft from leaving."),
 	FIELDS_END,
 };
 
@@ -501,7 +513,7 @@ static const struct field install_fields[] = {
 		     "node answered its first boot."),
 	FIELD(machine_install, text, "text", FIELD_STR, .doc = "Last status text reported by BCM."),
 	FIELD(machine_install, changed_time, "changedTime", FIELD_TIME,
-	      .doc = "Time at which the status text last changed."),
+	      .doc = "Time at which status.install.text last changed."),
 	FIELD(machine_install, back_time, "backTime", FIELD_TIME,
 	      .doc = "Time at which BCM answered again after an outage during which the machine "
 		     "was on."),
@@ -523,15 +535,15 @@ static const struct field leave_fields[] = {
 		     "free. Hold: it stays with its tenant. Quarantine, Retire: it is wiped and "
 		     "then taken out of use."),
 	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain that decides what happens after the drain (field then). "
-		     "Not set if that is the Drain in the field drain."),
+	      .doc = "Name of the Drain that determines status.leave.then. Not set if it is the "
+		     "Drain in status.leave.drain."),
 	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
 	      .doc = "Time after which drover no longer waits for pods to leave. Not set: drover "
 		     "waits without limit."),
 	FIELD(machine_leave, deadline_by, "deadlineBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain whose deadline applies (field deadline); its onDeadline is "
-		     "Escalate. Not set if the deadline is that of the Drain in the field drain, "
-		     "or of the NodeClaim."),
+	      .doc = "Name of the Drain that determines status.leave.deadline; its "
+		     "spec.onDeadline is Escalate. Not set if the deadline is that of the Drain "
+		     "in status.leave.drain, or of the NodeClaim."),
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
@@ -561,12 +573,13 @@ static const struct field status_fields[] = {
 	      .doc = "Time at which the machine entered this state."),
 	FIELD(machine_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .rules = tenancy_rules,
-	      .doc = "Number of the current tenancy. A tenancy begins when a tenant gets the "
-		     "machine and ends with the wipe after it. The number increases before "
-		     "anything of a new tenant is written to the machine, and never decreases."),
+	      .doc = "Serial number of the current tenancy. A tenancy begins when a tenant gets "
+		     "the machine and ends with the wipe after it. drover increases the number "
+		     "before it writes anything of a new tenant to the machine. The number never "
+		     "decreases."),
 	FIELD(machine_status, clean, "clean", FIELD_BOOL,
-	      .doc = "Whether the machine has been wiped since its last tenant, and the wipe is "
-		     "proved."),
+	      .doc = "Whether the machine has been wiped since its last tenant, with proof that "
+		     "the wipe succeeded."),
 	FIELD_OBJ(machine_status, identity, "identity", identity_fields,
 		  .doc = "Identity that the BMC reported at the last login. \"drover approve\" "
 			 "copies it to spec.identity."),
@@ -587,13 +600,14 @@ static const struct field status_fields[] = {
 	FIELD_OBJ(machine_status, power, "power", power_fields,
 		  .doc = "Power state last reported by the BMC."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
-		  .doc = "Network segment of the machine's switch ports, and the proof for it."),
+		  .doc = "Network segment of the machine's switch ports, and the proof that the "
+			 "ports are in this segment."),
 	FIELD_OBJ(machine_status, bmc, "bmc", machine_bmc_status_fields,
 		  .doc = "What drover has learned about the BMC."),
 	FIELD_PTR(machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
-		  .doc = "BMC to which the password may be sent: address, TLS settings, Secret and "
-			 "CA. Recorded from spec.bmc when first seen; later changes need an "
-			 "approval."),
+		  .doc = "BMC to which the password may be sent: address, TLS settings, Secret "
+			 "and CA. drover copies them from spec.bmc when it first sees spec.bmc; "
+			 "each later change needs an approval."),
 	FIELD_PTR(machine_status, operation, "operation", operation_fields,
 		  .doc = "Journal of the operation in progress. drover records each act here "
 			 "before it performs the act, so that a new leader can continue."),
@@ -626,9 +640,11 @@ static const struct field status_fields[] = {
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot ID of the newest Node that ran on the machine."),
 	CONDITIONS_ROW(machine_status,
-		       "Conditions: Ready; Reachable; Managed; BootProtected (others cannot read "
-		       "the boot medium or pose as the agent); Healthy; Valid, once drover has "
-		       "refused the object."),
+		       "Conditions: Ready (serving, or free and ready to be claimed); Reachable "
+		       "(the BMC answers); Managed (drover may act on the machine); "
+		       "BootProtected (others cannot read the boot medium or pose as the agent); "
+		       "Healthy (no sensor reports a critical value); Valid (whether drover can "
+		       "use spec; not set unless drover has refused spec before)."),
 	FIELDS_END,
 };
 

@@ -17,19 +17,21 @@ static const char *const gate_names[] = {"G0", NULL};
 	"its startup taints are gone, and it offers every extended resource (such as "             \
 	"nvidia.com/gpu) in the capacity of its instance type."
 #define EXPIRE_DOC                                                                                 \
-	"Age, counted from the creation of the NodeClaim, at which the node is drained and its "   \
-	"machine released. Never: no limit."
+	"Age, counted from the creation of the NodeClaim, at which drover drains the node and "    \
+	"releases its machine. Never: no limit."
 #define GRACE_DOC                                                                                  \
-	"Longest time for a drain of the node, unless a Drain sets a deadline. Afterwards drover " \
-	"deletes the remaining pods, even against PodDisruptionBudgets. 30 s later it switches "   \
-	"the machine off, even if pods with finalizers remain. Exception: a node that leaves "     \
-	"because it is underutilized or has drifted stays in service."
+	"Longest time for a drain of the node, unless a Drain sets a deadline. Afterwards "        \
+	"drover deletes the remaining pods, even against PodDisruptionBudgets. 30 s after that, "  \
+	"drover switches the machine off, even if pods with finalizers remain. Exception: if "     \
+	"drover drains the node because it is underutilized or has drifted, the node stays in "    \
+	"service instead."
 
 /* clang-format off */
 #define NODE_ROWS(type_)                                                                           \
 	FIELD_ITEMS(type_, requirements, "requirements", object_requirement_fields,                \
 		    .max_items = 100, .rules = object_requirement_rules,                           \
-		    .doc = "Requirements for the labels of the machine. All must hold."),          \
+		    .doc = "Requirements for the labels of the machine. The machine must meet "    \
+			   "all of them."),                                                        \
 	FIELD_ITEMS(type_, taints, "taints", object_taint_fields, .max_items = 32,                 \
 		    .doc = "Taints of the node."),                                                 \
 	FIELD_ITEMS(type_, startup_taints, "startupTaints", object_taint_fields, .max_items = 32,  \
@@ -37,9 +39,9 @@ static const char *const gate_names[] = {"G0", NULL};
 			   "counts as ready."),                                                    \
 	FIELD_PTR(type_, user_data_secret_ref, "userDataSecretRef", object_name_ref_fields,        \
 		  .doc = "Secret, in the namespace in which drover runs, with cloud-init user "    \
-			 "data under the key user-data. It is written to the config drive "        \
-			 "unchanged. If not set, the user data is empty. Not supported for cloud " \
-			 "instances."),                                                            \
+			 "data under the key user-data. drover writes the user data to the "       \
+			 "config drive unchanged. If not set, the user data is empty. Not "        \
+			 "supported for cloud instances."),                                        \
 	FIELD_PTR(type_, kubelet, "kubelet", object_kubelet_fields,                                \
 		  .doc = "Settings of the kubelet."),                                              \
 	FIELD_OBJ(type_, network, "network", object_node_network_fields, .def = "{}",              \

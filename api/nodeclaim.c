@@ -21,9 +21,10 @@ static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 0, .max = 100000,
 	      .doc = "Number of NodeClaims of the gang. Set with spec.burst. 0: unknown."),
 	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,
-	      .doc = "Time until which the instances of the gang wait for each other. If they are "
-		     "not all Ready by then, those without pods are released. If one of them fails "
-		     "earlier, all are released at once. Set with spec.burst."),
+	      .doc = "Time until which drover keeps the gang's instances while some of them are "
+		     "not Ready. If not all are Ready by this time, drover releases those "
+		     "without pods. If one instance fails earlier, drover releases all of them "
+		     "at once. Set with spec.burst."),
 	FIELDS_END,
 };
 
@@ -35,7 +36,7 @@ static const struct field burst_fields[] = {
 		     "a gang."),
 	FIELD(node_claim_burst, workload, "workload", FIELD_STR, .max_len = 512,
 	      .doc = "Workload to which budgets of scope Workload charge the launch. If not set, "
-		     "the value of work."),
+		     "the value of spec.burst.work applies."),
 	FIELD(node_claim_burst, region, "region", FIELD_STR, .required = true, .max_len = 128,
 	      .doc = "Region in which the instance must be launched."),
 	FIELD(node_claim_burst, zone, "zone", FIELD_STR, .max_len = 128,
@@ -44,16 +45,19 @@ static const struct field burst_fields[] = {
 	FIELD(node_claim_burst, market, "market", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_market_names, .doc = "Market in which the instance is bought."),
 	FIELD(node_claim_burst, price, "pricePerHour", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "Price of the instance for one hour, on which the decision was based."),
+	      .doc = "Price of the instance for one hour, in spec.burst.currency, on which the "
+		     "decision was based."),
 	FIELD(node_claim_burst, offered, "offeredPerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Price for one hour that the Provider reported at the decision. The instance "
-		     "is not launched at a higher price. Not set if the Provider reported none."),
+	      .doc = "Price of the instance for one hour, in spec.burst.currency, as the "
+		     "Provider reported it at the decision. drover launches the instance at no "
+		     "higher price. Not set if the Provider reported no price."),
 	FIELD(node_claim_burst, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
 	      .pattern = "^[A-Z]{3}$",
 	      .doc = "Currency of all amounts in spec.burst, an ISO 4217 code."),
 	FIELD(node_claim_burst, committed, "committed", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "Highest possible cost of the instance. It is charged to the budgets from "
-		     "decidedTime until the instance has ended."),
+	      .doc = "Highest possible total cost of the instance, in spec.burst.currency. It is "
+		     "charged to the budgets from spec.burst.decidedTime until the instance has "
+		     "ended."),
 	FIELD(node_claim_burst, decided_time, "decidedTime", FIELD_TIME, .required = true,
 	      .doc = "Time of the decision."),
 	FIELDS_END,
@@ -110,9 +114,9 @@ static const struct field_rule claim_spec_rules[] = {
 
 static const struct field eta_fields[] = {
 	FIELD_IN(node_claim_status, eta, p50, "p50", FIELD_TIME,
-		 .doc = "50th percentile: the node is ready by then with probability 1/2."),
+		 .doc = "50th percentile: the node is ready by this time with probability 1/2."),
 	FIELD_IN(node_claim_status, eta, p90, "p90", FIELD_TIME,
-		 .doc = "90th percentile: the node is ready by then with probability 9/10."),
+		 .doc = "90th percentile: the node is ready by this time with probability 9/10."),
 	FIELDS_END,
 };
 
@@ -120,8 +124,8 @@ static const struct field claim_status_fields[] = {
 	FIELD_PTR(node_claim_status, machine_ref, "machineRef", object_ref_fields,
 		  .doc = "Machine that serves the claim."),
 	FIELD(node_claim_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of the machine's tenancy for this claim (status.tenancy of the "
-		     "Machine)."),
+	      .doc = "Serial number of the machine's tenancy (its use by one tenant) for this "
+		     "claim, as in status.tenancy of the Machine."),
 	FIELD(node_claim_status, phase, "phase", FIELD_STR, .max_len = 32,
 	      .doc = "Summary of the claim's progress, for human readers: the state of its "
 		     "machine, Pending (no machine yet), Failed, or Ended (the machine has left)."),
@@ -136,9 +140,12 @@ static const struct field claim_status_fields[] = {
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
 		  .doc = "Expected time at which the node becomes ready."),
 	CONDITIONS_ROW(node_claim_status,
-		       "Conditions: Launched, Registered, Initialized, Ready, Drifted, "
-		       "Consolidatable; Drained, VolumesDetached, PoweredOff and Isolated, once "
-		       "the node leaves; Valid, once drover has refused the object."),
+		       "Conditions: Launched, Registered, Initialized, Ready; Drifted (the node "
+		       "differs from its pool's template); Consolidatable (whether the node's "
+		       "pods fit on other nodes); OwnersMatch (False if the tenant or pool has "
+		       "another UID than the claim names); Drained, VolumesDetached, PoweredOff "
+		       "and Isolated, once the node leaves; Valid (whether drover can use spec; "
+		       "not set unless drover has refused spec before)."),
 	FIELDS_END,
 };
 

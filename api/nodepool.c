@@ -25,8 +25,8 @@ static const struct field template_spec_fields[] = {
 	FIELD_ITEMS(node_pool_template_spec, images, "images", object_image_fields,
 		    .required = true, .max_items = 16, .list_key = "kubernetesVersion",
 		    .rules = image_rules,
-		    .doc = "Images, one for each Kubernetes minor version. The newest that the "
-			   "tenant's API server supports is used."),
+		    .doc = "Images, one for each Kubernetes minor version. A node gets the "
+			   "newest image whose version the tenant's API server supports."),
 	FIELD(node_pool_template_spec, runtime_classes, "runtimeClasses", FIELD_STRINGS,
 	      .max_items = 16, .max_len = 253,
 	      .doc = "Names of the RuntimeClasses whose handlers the images contain, such as "
@@ -75,13 +75,13 @@ static const struct field budget_fields[] = {
 		     "applies to all these reasons, and also to nodes that leave because of "
 		     "expireAfter, which has no name in this list."),
 	FIELD(node_pool_budget, schedule, "schedule", FIELD_STR, AS_CRON,
-	      .doc = "Start of the time in which this budget applies, in cron syntax (minute "
-		     "hour day month weekday), UTC. Set together with duration. If not set, the "
-		     "budget always applies."),
+	      .doc = "Start of each period in which this budget applies, in cron syntax (minute "
+		     "hour day month weekday), UTC. Must be set together with the field "
+		     "duration. If not set, the budget always applies."),
 	FIELD(node_pool_budget, duration, "duration", FIELD_DURATION, .min = MINUTE,
 	      .max = 31 * DAY,
-	      .doc = "Length of the time in which this budget applies, from each start in "
-		     "schedule."),
+	      .doc = "Length of each period in which this budget applies. A period begins at "
+		     "each time that matches the field schedule."),
 	FIELDS_END,
 };
 static const struct field_rule budget_rules[] = {
@@ -113,10 +113,11 @@ static const struct field disruption_fields[] = {
 		     "spec.disruption.budgets and PodDisruptionBudgets allow."),
 	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
 	      .enums = node_pool_reclaim_names, .def = "\"Never\"",
-	      .doc = "Nodes that drover may take from one tenant for the waiting pods of another. "
-		     "Never: none. Borrowed: nodes of a tenant that exceeds its quota, for a "
-		     "tenant of the same cohort that is within its own. LowerPriority: also nodes "
-		     "of a tenant with a lower spec.priority."),
+	      .doc = "Nodes that drover may take from one tenant for the waiting pods of "
+		     "another. Never: none. Borrowed: nodes of a tenant that uses more than its "
+		     "own quota, for a tenant that stays within its own quota with these nodes; "
+		     "both tenants must have the same spec.cohort. LowerPriority: also nodes of "
+		     "a tenant with a lower spec.priority, in any cohort."),
 	FIELD_ITEMS(
 		node_pool_disruption, budgets, "budgets", budget_fields, .max_items = 50,
 		.rules = budget_rules, .def = "[{\"nodes\":\"10%\"}]",
@@ -129,20 +130,21 @@ static const struct field warm_fields[] = {
 	FIELD_IN(node_pool_spec, warm, nodes, "nodes", FIELD_I64, .min = 0, .max = 10000,
 		 .doc = "Number of free machines that are kept powered on with the agent running."),
 	FIELD_IN(node_pool_spec, warm, percent, "percent", FIELD_I64, .min = 0, .max = 100,
-		 .doc = "Number of free machines that are kept powered on, as a percentage of the "
-			"pool's nodes, rounded up. If both nodes and percent are set, the greater "
-			"number counts."),
+		 .doc = "Number of free machines that are kept powered on, as a percentage of "
+			"the pool's nodes, rounded up. If the fields nodes and percent are both "
+			"set, the greater number counts."),
 	FIELDS_END,
 };
 
 static const struct field pool_spec_fields[] = {
 	FIELD_OBJ(node_pool_spec, virtual_cluster_selector, "virtualClusterSelector",
 		  object_selector_fields, .required = true,
-		  .doc = "Label selector for the VirtualClusters that may use the pool. {}: all."),
+		  .doc = "Label selector for the VirtualClusters that may use the pool. An empty "
+			 "selector ({}) selects all VirtualClusters."),
 	FIELD(node_pool_spec, weight, "weight", FIELD_I64, .min = 0, .max = 100,
 	      .doc = "Precedence of the pool. Pools with a higher weight are tried first."),
 	FIELD(node_pool_spec, limits, "limits", FIELD_RESOURCES, .max_items = 32,
-	      .doc = "Highest total of each resource over all nodes of the pool. The resource "
+	      .doc = "Highest total of each resource over all nodes of the pool. The entry named "
 		     "nodes limits the number of nodes. A resource that is not listed has no "
 		     "limit. Without a limit for nodes, only a BurstPolicy can launch cloud "
 		     "instances for the pool."),
@@ -173,9 +175,11 @@ static const struct field pool_status_fields[] = {
 	      .doc = "Total resources of the pool's nodes, including nodes that are being "
 		     "prepared."),
 	CONDITIONS_ROW(node_pool_status,
-		       "Conditions: Ready; ProvidersReady; LineStopped (claims are paused after "
-		       "repeated failures); WarmReady, if warm is set; Valid, once drover has "
-		       "refused the object."),
+		       "Conditions: Ready (NodeClaims can be created); ProvidersReady (each "
+		       "Provider of the pool can be used); LineStopped (new NodeClaims wait "
+		       "because NodeClaims failed repeatedly); WarmReady, if spec.warm is set; "
+		       "Valid (whether drover can use spec; not set unless drover has refused "
+		       "spec before)."),
 	FIELDS_END,
 };
 

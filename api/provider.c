@@ -18,13 +18,17 @@ static const char *const boot_method_names[] = {"UefiHttp", "VirtualMedia", NULL
 
 static const struct field exec_fields[] = {
 	FIELD(provider_object_exec, command, "command", FIELD_STRINGS, .required = true,
-	      .max_items = 32, .doc = "Program and its arguments. It is run without a shell."),
+	      .max_items = 32,
+	      .doc = "Program and its arguments. drover runs the program "
+		     "without a shell."),
 	FIELDS_END,
 };
 
 static const struct field machine_exec_fields[] = {
 	FIELD(provider_object_exec, command, "command", FIELD_STRINGS, .required = true,
-	      .max_items = 32, .doc = "Program and its arguments. It is run without a shell."),
+	      .max_items = 32,
+	      .doc = "Program and its arguments. drover runs the program "
+		     "without a shell."),
 	FIELD(provider_object_exec, elastic, "elastic", FIELD_BOOL,
 	      .doc = "Whether the program launches and ends cloud instances. false: it powers "
 		     "owned machines on and off."),
@@ -116,10 +120,10 @@ static const struct field network_fields[] = {
 		  .doc = "Netris controller that moves ports. Required for type netris."),
 	FIELD_OBJ(provider_object_network, segments, "segments", segments_fields,
 		  .doc = "Names of drover's own network segments. Required unless type is none."),
-	FIELD_OBJ(
-		provider_object_network, probe, "probe", probe_fields, .def = "{}",
-		.doc = "Addresses that machines probe to prove in which segment their ports are. "
-		       "An address without a port is probed by ICMP echo, one with a port by TCP."),
+	FIELD_OBJ(provider_object_network, probe, "probe", probe_fields, .def = "{}",
+		  .doc = "Addresses that machines probe to prove in which network segment their "
+			 "switch ports are. An address without a port is probed by ICMP echo, one "
+			 "with a port by TCP."),
 	FIELDS_END,
 };
 static const struct field_rule network_rules[] = {
@@ -146,7 +150,7 @@ static const struct field boot_fields[] = {
 	FIELD_IN(provider_object_spec, boot, https_media_url, "httpsMediaURL", FIELD_STR, AS_HTTPS,
 		 .doc = "URL at which BMCs fetch boot media from drover over TLS. Only for BMCs "
 			"that list HTTPS for virtual media or have refused plain HTTP. All other "
-			"BMCs, and HTTP boot, use mediaURL. Needs an http mediaURL."),
+			"BMCs, and HTTP boot, use spec.boot.mediaURL, which must be an http URL."),
 	FIELD_IN(provider_object_spec, boot, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Networks whose addresses may fetch boot media for any BMC or machine: NAT "
 			"gateways, HTTP proxies, or second addresses of BMCs."),
@@ -160,8 +164,8 @@ static const struct field agent_fields[] = {
 	FIELD_IN(provider_object_spec, agent, networks, "networks", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Source networks (after NAT) from which agents may connect. If not set, "
 			"agents may connect from any address. The agent of a machine with "
-			"spec.provisioning.address may connect only from that address or from "
-			"proxies."),
+			"spec.provisioning.address may connect only from that address or from a "
+			"network in spec.agent.proxies."),
 	FIELD_IN(provider_object_spec, agent, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Networks of NAT gateways or proxies through which agents connect. Several "
 			"machines may share an address in these networks."),
@@ -182,8 +186,9 @@ static const struct field per_domain_fields[] = {
 		     "topology.drover.dev/rack."),
 	FIELD(per_domain, concurrent, "concurrent", FIELD_I64, .required = true, .min = 1,
 	      .max = 10000,
-	      .doc = "Highest number of machines that are being switched on at one time in one "
-		     "domain."),
+	      .doc = "Highest number of machines of one domain that are being switched on at one "
+		     "time. A machine counts until drover sees it on, or at most until 3 minutes "
+		     "after it was switched on."),
 	FIELDS_END,
 };
 
@@ -234,16 +239,19 @@ static const struct field limits_fields[] = {
 		     "otherwise 50."),
 	FIELD(provider_object_limits, concurrent_operations, "concurrentOperations", FIELD_I64,
 	      .min = 1, .max = 10000,
-	      .doc = "Highest number of calls in progress at one time. A call that takes longer "
-		     "than 3 s no longer counts; in addition, at most the same number of such slow "
-		     "calls may be in progress. If not set: 1024 for types redfish and bcm, "
-		     "otherwise 64. Has no effect for type ec2."),
+	      .doc = "Highest number of calls to all BMCs, or to the API of the backend, that "
+		     "are in progress at one time. A call that takes longer than 3 s no longer "
+		     "counts; in addition, at most the same number of such slow calls may be in "
+		     "progress. If not set: 1024 for types redfish and bcm, otherwise 64. Has no "
+		     "effect for type ec2."),
 	FIELD(provider_object_limits, power_on_per_minute, "powerOnPerMinute", FIELD_I64, .min = 1,
 	      .max = 10000, .def = "30",
-	      .doc = "Highest number of machines that are switched on per minute."),
+	      .doc = "Highest number of this Provider's machines that drover switches on per "
+		     "minute."),
 	FIELD_OBJ(provider_object_limits, per_domain, "perDomain", per_domain_fields,
-		  .doc = "Additional power-on limit for each rack, power feed or other group of "
-			 "machines."),
+		  .doc = "Limit on how many machines of one domain (a rack, power feed or other "
+			 "group) are being switched on at one time. Applies in addition to "
+			 "spec.limits.powerOnPerMinute."),
 	FIELDS_END,
 };
 
@@ -272,21 +280,23 @@ static const struct field root_device_fields[] = {
 	FIELD_IN(provider_object_instance_type, root_device, model, "model", FIELD_STR,
 		 .max_len = 128, .doc = "Exact model of the drive. If not set, any model."),
 	FIELD_IN(provider_object_instance_type, root_device, min_bytes, "minBytes", FIELD_I64,
-		 .min = 0, .max = INT64_MAX, .doc = "Lowest capacity in bytes."),
+		 .min = 0, .max = INT64_MAX, .doc = "Lowest capacity of the drive in bytes."),
 	FIELD_IN(provider_object_instance_type, root_device, max_bytes, "maxBytes", FIELD_I64,
-		 .min = 0, .max = INT64_MAX, .doc = "Highest capacity in bytes. 0: no limit."),
+		 .min = 0, .max = INT64_MAX,
+		 .doc = "Highest capacity of the drive in bytes. 0: "
+			"no limit."),
 	FIELDS_END,
 };
 
 static const struct field expected_fields[] = {
 	FIELD_IN(provider_object_instance_type, expected, serving, "serving", FIELD_DURATION,
 		 .min = SECOND, .max = DAY,
-		 .doc = "Expected 90th percentile of the time from claim to serving, as set by the "
-			"operator."),
+		 .doc = "Expected 90th percentile of the time from the claim of a machine until "
+			"the machine serves, as an operator estimates it."),
 	FIELD_IN(provider_object_instance_type, expected, free, "free", FIELD_DURATION,
 		 .min = SECOND, .max = 7 * DAY,
 		 .doc = "Expected 90th percentile of the time from leaving its tenant until a "
-			"machine is wiped and free, as set by the operator."),
+			"machine is wiped and free, as an operator estimates it."),
 	FIELDS_END,
 };
 
@@ -299,12 +309,12 @@ static const struct field instance_type_fields[] = {
 		  .doc = "Hardware that a machine of this type must have."),
 	FIELD(provider_object_instance_type, capacity, "capacity", FIELD_RESOURCES,
 	      .required = true, .max_items = 32,
-	      .doc = "Capacity of a node of this type. It is used to plan, and compared with the "
-		     "Node after it has joined."),
+	      .doc = "Capacity of a node of this type. drover plans with this capacity, and "
+		     "compares it with that of the Node after the Node has joined."),
 	FIELD(provider_object_instance_type, labels, "labels", FIELD_MAP, .max_items = 64,
 	      .max_len = 63,
-	      .doc = "Labels of a node of this type. They are used to plan, and compared with "
-		     "the Node after it has joined."),
+	      .doc = "Labels of a node of this type. drover plans with these labels, and "
+		     "compares them with those of the Node after the Node has joined."),
 	FIELD_OBJ(
 		provider_object_instance_type, root_device, "rootDevice", root_device_fields,
 		.doc = "Selection of the drive to which the image is written. If no drive or more "
@@ -314,24 +324,27 @@ static const struct field instance_type_fields[] = {
 	      .doc = "Shortest time that a machine stays off between tenants, because memory "
 		     "keeps its contents for seconds without power."),
 	FIELD_OBJ(provider_object_instance_type, expected, "expected", expected_fields,
-		  .doc = "Expected durations for machines of this type. They are used until three "
-			 "machines have been measured."),
+		  .doc = "Expected durations for machines of this type. drover uses them until "
+			 "it has measured three machines."),
 	FIELD(provider_object_instance_type, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Price of one machine for one hour, also for owned machines. Needs "
-		     "currency. If not set, machine hours are counted without a cost."),
+	      .doc = "Price of one machine for one hour, in the field currency, which must be "
+		     "set too. Also for owned machines. If not set, machine hours are counted "
+		     "without a cost."),
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
-	      .doc = "Currency of the prices, an ISO 4217 code that is in use."),
+	      .doc = "Currency of the prices of this instance type: an ISO 4217 code that is "
+		     "current, not withdrawn."),
 	FIELD(provider_object_instance_type, spot_price_per_hour, "spotPricePerHour", FIELD_STR,
 	      AS_MONEY,
-	      .doc = "Highest price to pay for one hour of a spot instance. Budgets are charged "
-		     "this price. Only for type ec2. Needs currency. If not set, spot instances "
-		     "are not offered to BurstPolicies."),
+	      .doc = "Highest price to pay for one hour of a spot instance, in the field "
+		     "currency. Budgets are charged this price. Only for type ec2. The field "
+		     "currency must be set too. If not set, spot instances are not offered to "
+		     "BurstPolicies."),
 	FIELD(provider_object_instance_type, reserved_price_per_hour, "reservedPricePerHour",
 	      FIELD_STR, AS_MONEY,
 	      .doc = "Price charged to budgets for one hour of an instance in a capacity "
 		     "reservation, such as the reservation's fee divided by its hours. Only for "
-		     "type ec2. Needs currency. If not set, the price is unknown, and "
-		     "BurstPolicies refuse reservations."),
+		     "type ec2. The field currency must be set too. If not set, the price is "
+		     "unknown, and BurstPolicies refuse reservations."),
 	FIELD(provider_object_instance_type, efa_interfaces, "efaInterfaces", FIELD_I64, .min = 1,
 	      .max = 64,
 	      .doc = "Number of EFA network interfaces of an instance, one for each network card. "
@@ -366,10 +379,11 @@ static const struct field machines_fields[] = {
 	FIELD(provider_object_machines, memory, "memory", FIELD_QUANTITY, .def = "\"3Gi\"",
 	      .doc = "Memory of each machine."),
 	FIELD_ITEMS(provider_object_machines, drives, "drives", drive_fields, .max_items = 8,
-		    .doc = "Drives of each machine, created as volumes in storagePool."),
+		    .doc = "Drives of each machine, created as volumes in "
+			   "spec.libvirt.storagePool."),
 	FIELD(provider_object_machines, network, "network", FIELD_STR, .max_len = 128,
-	      .doc = "libvirt network to which the machines are attached. If neither network nor "
-		     "bridge is set, QEMU's user network is used."),
+	      .doc = "libvirt network to which the machines are attached. If neither the field "
+		     "network nor the field bridge is set, QEMU's user network is used."),
 	FIELD(provider_object_machines, bridge, "bridge", FIELD_STR, .max_len = 15,
 	      .doc = "Bridge of the host to which the machines are attached."),
 	FIELDS_END,
@@ -401,10 +415,10 @@ static const struct field wipe_fields[] = {
 		       "the machine is free."),
 	FIELD(provider_object_wipe, floor.minimum_trust, "minimumTrust", FIELD_ENUM,
 	      .enums = wipe_trust_names, .def = "\"BootNetwork\"",
-	      .doc = "Lowest trust in the agent that does the wipe. BootNetwork: the agent came "
-		     "over the provisioning network, and nothing measured it. SecureBoot and "
-		     "Quote: no agent of this version reaches them, so each wiped machine is "
-		     "quarantined."),
+	      .doc = "Lowest trust level that the agent (the program that wipes machines) must "
+		     "have at the wipe. BootNetwork: the agent connected over the provisioning "
+		     "network, and no hardware measured its boot. SecureBoot and Quote: no agent "
+		     "of this version reaches these levels, so each wiped machine is quarantined."),
 	FIELD(provider_object_wipe, floor.must_cover, "mustCover", FIELD_STRINGS,
 	      .enums = statement_part_names, .max_items = STATEMENT_PARTS,
 	      .doc = "Parts of the machine, besides its drives, that a wipe must cover before the "
@@ -492,7 +506,7 @@ static const struct field refused_fields[] = {
 	FIELD(provider_object_refused, node, "node", FIELD_STR, .required = true,
 	      .doc = "Hostname of the node in BCM."),
 	FIELD(provider_object_refused, message, "message", FIELD_STR,
-	      .doc = "Reason for which there is no Machine for the node."),
+	      .doc = "Why drover has created no Machine for the node."),
 	FIELDS_END,
 };
 
@@ -502,13 +516,13 @@ static const struct field found_fields[] = {
 	FIELD(provider_object_found, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of BCM nodes found that drover may manage."),
 	FIELD(provider_object_found, categories, "categories", FIELD_STRINGS, .max_items = 100,
-	      .doc = "Names of categories, at most 100."),
+	      .doc = "Names of the categories in BCM, at most 100."),
 	FIELD(provider_object_found, images, "softwareImages", FIELD_STRINGS, .max_items = 100,
-	      .doc = "Names of software images, at most 100."),
+	      .doc = "Names of the software images in BCM, at most 100."),
 	FIELD(provider_object_found, networks, "networks", FIELD_STRINGS, .max_items = 100,
-	      .doc = "Names of networks, at most 100."),
+	      .doc = "Names of the networks in BCM, at most 100."),
 	FIELD_ITEMS(provider_object_found, refused, "refused", refused_fields, .max_items = 100,
-		    .doc = "Nodes that drover does not manage, at most 100."),
+		    .doc = "BCM nodes that drover does not manage, at most 100."),
 	FIELD(provider_object_found, error, "error", FIELD_STR,
 	      .doc = "Error of the last attempt to read from BCM. Not set if it succeeded."),
 	FIELDS_END,
@@ -524,8 +538,8 @@ static const struct field path_fields[] = {
 		     "gating, the time ends when the machine serves. For draining to verifying, "
 		     "and for quarantined, it ends when the machine is free."),
 	FIELD(provider_object_path, source, "source", FIELD_ENUM, .enums = path_sources,
-	      .doc = "Source of p50 and p90. Measured: from recent. Declared: from "
-		     "spec.instanceTypes[].expected. TooFew: none, because fewer than three "
+	      .doc = "Source of p50 and p90. Measured: computed from the field recent. Declared: "
+		     "from spec.instanceTypes[].expected. TooFew: none, because fewer than three "
 		     "machines were measured."),
 	FIELD(provider_object_path, p50, "p50", FIELD_DURATION,
 	      .doc = "50th percentile: half of the machines took no longer. Equal to p90 if source "
@@ -533,7 +547,7 @@ static const struct field path_fields[] = {
 	FIELD(provider_object_path, p90, "p90", FIELD_DURATION,
 	      .doc = "90th percentile: nine of ten machines took no longer."),
 	FIELD(provider_object_path, seen, "seen", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of measurements so far. The last 50 are in recent."),
+	      .doc = "Number of measurements so far. The last 50 are in the field recent."),
 	FIELD(provider_object_path, recent, "recent", FIELD_INTS, .max_items = 50,
 	      .doc = "Last measured times in seconds, newest last."),
 	FIELDS_END,
@@ -549,10 +563,11 @@ static const struct field status_fields[] = {
 		.doc = "Measured durations until a machine serves, or is free again. Expected "
 		       "times are estimated from them. They are stored here to survive restarts."),
 	CONDITIONS_ROW(provider_object_status,
-		       "Conditions: Ready; Isolating (the network isolates machines); Paused; "
-		       "LineStopped (claims are paused after repeated failures); Offering, for "
-		       "clouds (all instance types are available); Valid, once drover has refused "
-		       "the object."),
+		       "Conditions: Ready; Isolating (the network can isolate machines, and "
+		       "drover can prove that it does); Paused; LineStopped (new NodeClaims wait "
+		       "because NodeClaims failed repeatedly); Offering, for clouds (all "
+		       "instance types are available); Valid (whether drover can use spec; not "
+		       "set unless drover has refused spec before)."),
 	FIELDS_END,
 };
 

@@ -10,12 +10,14 @@ static const struct field zone_fields[] = {
 	FIELD(provider_object_zone, zone, "zone", FIELD_STR, .required = true, AS_LABEL,
 	      .doc = "Availability zone in the region, such as eu-west-1a."),
 	FIELD(provider_object_zone, subnet, "subnet", FIELD_STR, .max_len = 63,
-	      .doc = "Subnet ID in this zone. If not set, the zone's default subnet."),
+	      .doc = "ID of the subnet in this zone. If not set, the default subnet of the zone "
+		     "is used."),
 	FIELD(provider_object_zone, security_groups, "securityGroups", FIELD_STRINGS,
 	      .max_items = 16, .max_len = 63,
-	      .doc = "Security group IDs. If not set, the VPC's default group."),
+	      .doc = "IDs of the instances' security groups. If not set, the default security "
+		     "group of the VPC applies."),
 	FIELD(provider_object_zone, image, "image", FIELD_STR, .max_len = 63,
-	      .doc = "AMI ID in this region. If not set, spec.ec2.image."),
+	      .doc = "ID of the AMI in this region. If not set, spec.ec2.image is used."),
 	FIELDS_END,
 };
 
@@ -36,9 +38,9 @@ const struct field_rule provider_object_ec2_rules[] = {
 
 const struct field provider_object_ec2_fields[] = {
 	FIELD(provider_object_ec2, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
-	      .doc = "URL of an EC2 API other than that of AWS. drover replaces {region} in it by "
-		     "the region. The Secret in credentialsSecretRef must contain the same URL "
-		     "under endpoint. If not set, the API of AWS is used."),
+	      .doc = "URL of an EC2 API other than that of AWS. drover replaces {region} in the "
+		     "URL by the name of the region. The Secret in credentialsSecretRef must "
+		     "contain the same URL under endpoint. If not set, the API of AWS is used."),
 	FIELD_PTR(provider_object_ec2, ca_secret_ref, "caSecretRef", object_local_secret_fields,
 		  .doc = "Secret with the CA certificate of the endpoint under ca.crt. If not set, "
 			 "the system's CAs are trusted."),
@@ -46,15 +48,18 @@ const struct field provider_object_ec2_fields[] = {
 		    .max_items = 64, .list_key = "zone",
 		    .doc = "Zones in which instances may be launched."),
 	FIELD(provider_object_ec2, image, "image", FIELD_STR, .max_len = 63,
-	      .doc = "AMI ID for zones that set none."),
+	      .doc = "ID of the AMI for zones that do not set spec.ec2.zones[].image."),
 	FIELD(provider_object_ec2, instance_profile, "instanceProfile", FIELD_STR, .max_len = 128,
 	      .doc = "Name of the IAM instance profile. If not set, instances have no role."),
 	FIELD(provider_object_ec2, key_name, "keyName", FIELD_STR, .max_len = 255,
-	      .doc = "Name of the key pair for SSH access by operators. If not set, none."),
+	      .doc = "Name of the EC2 key pair for SSH access to the instances. If not set, the "
+		     "instances get no key pair."),
 	FIELD(provider_object_ec2, placement_group, "placementGroup", FIELD_STR, .max_len = 255,
-	      .doc = "Name of the placement group. If not set, none."),
+	      .doc = "Name of the EC2 placement group of the instances. If not set, the "
+		     "instances are in no placement group."),
 	FIELD_PTR(provider_object_ec2, root_device, "rootDevice", volume_fields,
-		  .doc = "Root volume of the instances. If not set, as the AMI defines it."),
+		  .doc = "Root volume of the instances. If not set, the AMI determines the root "
+			 "volume."),
 	FIELD(provider_object_ec2, reservations, "reservations", FIELD_BOOL,
 	      .doc = "Whether capacity reserved by the account is offered to BurstPolicies. "
 		     "Needs the permission DescribeCapacityReservations."),

@@ -142,7 +142,9 @@ int object_same(const struct field *f, const void *a, const void *b, const char 
  * kstatus reads it: after a change of spec, clients wait for its new value. */
 #define CONDITIONS_ROW(type_, doc_)                                                                \
 	FIELD(type_, observed_generation, "observedGeneration", FIELD_I64, .min = 0,               \
-	      .max = INT64_MAX, .doc = "metadata.generation for which status was last updated."),  \
+	      .max = INT64_MAX,                                                                    \
+	      .doc = "Value of metadata.generation for which drover last "                         \
+		     "updated status."),                                                           \
 		FIELD_ITEMS(type_, conditions, "conditions", condition_fields, .max_items = 32,    \
 			    .list_key = "type", .doc = (doc_))
 

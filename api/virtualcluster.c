@@ -47,15 +47,15 @@ static const struct field api_server_fields[] = {
 	FIELD(virtual_cluster_api_server, address, "address", FIELD_STR, .max_len = 64,
 	      .pattern = "^[][0-9a-fA-F.:]+:[0-9]{1,5}$", .want = "IP:PORT",
 	      .doc = "Address and port at which nodes reach the API server from the tenant's "
-		     "network. If not set with l4lb, a free address and port 6443 are chosen."),
+		     "network. If via is l4lb and no address is set, drover chooses a free "
+		     "address and port 6443."),
 	FIELD(virtual_cluster_api_server, backends, "backends", FIELD_STRINGS, .max_items = 16,
 	      .max_len = 64, .pattern = "^[][0-9a-fA-F.:]+:[0-9]{1,5}$", .want = "IP:PORT",
 	      .doc = "Addresses and ports of the API servers, as the load balancer reaches them. "
-		     "Only with via l4lb."),
-	FIELD_PTR(
-		virtual_cluster_api_server, provider_ref, "providerRef", object_name_ref_fields,
-		.doc = "Provider whose fabric contains the tenant's network. Only with via vip and "
-		       "l4lb."),
+		     "Only if via is l4lb."),
+	FIELD_PTR(virtual_cluster_api_server, provider_ref, "providerRef", object_name_ref_fields,
+		  .doc = "Provider whose fabric contains the tenant's network. Only if via is vip "
+			 "or l4lb."),
 	FIELDS_END,
 };
 
@@ -72,18 +72,21 @@ static const struct field network_fields[] = {
 			"them is taken out of use."),
 	FIELD_IN(virtual_cluster_spec, network, require_proof, "requireProof", FIELD_ENUM,
 		 .enums = virtual_cluster_proof_names, .def = "\"None\"",
-		 .doc = "Weakest network proof (docs/network.md) with which a machine may become a "
-			"Node of this tenant. Before drover writes anything to the machine, it "
-			"checks that this proof is possible; in the tenant's segment, it checks "
-			"the proof itself. Serving machines are not affected."),
+		 .doc = "Weakest network proof (docs/network.md) with which a machine may become "
+			"a Node of this tenant. Before drover writes anything to the machine, it "
+			"checks that this proof is possible; once the machine's ports are in the "
+			"tenant's network segment, drover checks the proof itself. Serving "
+			"machines are not affected."),
 	FIELD_IN(virtual_cluster_spec, network, api_server, "apiServer", FIELD_OBJECT_PTR,
 		 .sub = api_server_fields, .size = sizeof(struct virtual_cluster_api_server),
 		 .rules = api_server_rules,
 		 .doc = "Network path from the tenant's machines to its API server. Replaces "
-			"joinEndpoint. A machine serves only after its image has proved that it "
-			"reaches this address."),
+			"spec.joinEndpoint. A machine serves only after its image has reached "
+			"the API server at this address."),
 	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
-		     .def = "\"DHCP\"", .doc = "How nodes get their address in the segment."),
+		     .def = "\"DHCP\"",
+		     .doc = "How nodes get their IP address in the tenant's "
+			    "network segment."),
 	FIELDS_END,
 };
 
@@ -134,10 +137,11 @@ static const struct field spec_fields[] = {
 	      .max_items = 32,
 	      .doc = "Highest amount of each resource that the tenant may borrow from its cohort "
 		     "beyond its own quota. A resource that is not listed has no limit. Needs "
-		     "cohort."),
+		     "spec.cohort."),
 	FIELD(virtual_cluster_spec, lending_limit, "lendingLimit", FIELD_RESOURCES, .max_items = 32,
-	      .doc = "Highest amount of each resource that the tenant lends to its cohort from its "
-		     "own unused quota. A resource that is not listed has no limit. Needs cohort."),
+	      .doc = "Highest amount of each resource that the other tenants of the cohort may "
+		     "borrow from this tenant's unused quota. A resource that is not listed has "
+		     "no limit. Needs spec.cohort."),
 	FIELD(virtual_cluster_spec, weight, "weight", FIELD_I64, .min = 1, .max = 1000, .def = "1",
 	      .doc = "Weight of the tenant in the fair share of GPUs."),
 	FIELD(virtual_cluster_spec, priority, "priority", FIELD_I64, .min = -1000000000,
@@ -148,8 +152,8 @@ static const struct field spec_fields[] = {
 		  .doc = "Network of the tenant."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
-	      .doc = "Longest time that the tenant may be asleep before its machines are released. "
-		     "Never: the machines stay. Needs controlPlane."),
+	      .doc = "Longest time that the tenant may be asleep before drover releases its "
+		     "machines. Never: drover does not release them. Needs spec.controlPlane."),
 	FIELD(virtual_cluster_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Whether the tenant is paused. drover then adds no nodes for the tenant and "
 		     "releases none by itself."),
@@ -160,7 +164,7 @@ static const struct field debt_fields[] = {
 	FIELD(virtual_cluster_debt, node_name, "nodeName", FIELD_STR, .max_len = 253,
 	      .doc = "Name of a Node that drover must still delete."),
 	FIELD(virtual_cluster_debt, node_uid, "nodeUID", FIELD_STR, .max_len = 64,
-	      .doc = "UID of that Node."),
+	      .doc = "UID of the Node in the field nodeName."),
 	FIELD(virtual_cluster_debt, token_id, "tokenID", FIELD_STR, .max_len = 16,
 	      .doc = "ID of a bootstrap token that drover must still delete."),
 	FIELD(virtual_cluster_debt, since, "since", FIELD_TIME,
@@ -171,8 +175,9 @@ static const struct field debt_fields[] = {
 
 static const struct field api_path_fields[] = {
 	FIELD(virtual_cluster_api_path, address, "address", FIELD_STR, .max_len = 64,
-	      .doc = "Address and port at which machines reach the API server. Not set with via "
-		     "address, or while drover does not know it."),
+	      .doc = "Address and port at which machines reach the API server. Not set if "
+		     "spec.network.apiServer.via is address, or while drover does not know the "
+		     "address."),
 	FIELD(virtual_cluster_api_path, provider, "provider", FIELD_STR, .max_len = 253,
 	      .doc = "Provider in whose fabric drover has created a load balancer for the tenant, "
 		     "or may have created one."),
@@ -184,27 +189,29 @@ static const struct field waiting_fields[] = {
 	      .max_len = VIRTUAL_CLUSTER_POD_MAX, .doc = "Pod as NAMESPACE/NAME."),
 	FIELD(virtual_cluster_waiting, place, "place", FIELD_I64, .min = 1, .max = INT64_MAX,
 	      .doc = "Position in the queue of all tenants. Not set if a machine is being "
-		     "prepared for the pod, or if no machine could run it."),
+		     "prepared for the pod, or if no machine could run the pod."),
 	FIELD(virtual_cluster_waiting, reason, "reason", FIELD_STR, .required = true,
 	      .max_len = 128,
 	      .doc = "Reason for which the pod waits, as in its event. docs/pods.md lists them."),
 	FIELD(virtual_cluster_waiting, message, "message", FIELD_STR,
-	      .max_len = VIRTUAL_CLUSTER_MESSAGE_MAX, .doc = "Human-readable details of reason."),
+	      .max_len = VIRTUAL_CLUSTER_MESSAGE_MAX,
+	      .doc = "Human-readable details of the "
+		     "field reason."),
 	FIELD(virtual_cluster_waiting, claim, "claim", FIELD_STR, .max_len = 253,
 	      .doc = "NodeClaim on which capacity is reserved for the pod."),
 	FIELD(virtual_cluster_waiting, since, "since", FIELD_TIME,
-	      .doc = "Time since which reason and claim have not changed."),
+	      .doc = "Time since which the fields reason and claim have not changed."),
 	FIELDS_END,
 };
 
 static const struct field usage_fields[] = {
 	FIELD(virtual_cluster_usage, gpu_seconds, "gpuSeconds", FIELD_I64, .min = 0,
 	      .max = INT64_MAX,
-	      .doc = "GPU time in GPU-seconds. Older use counts less: half after each half-life "
-		     "(drover run --usage-half-life)."),
+	      .doc = "GPU time in GPU-seconds. Older use counts less: its value halves with each "
+		     "half-life (drover run --usage-half-life)."),
 	FIELD(virtual_cluster_usage, time, "time", FIELD_TIME,
-	      .doc = "Time up to which gpuSeconds is counted: the last change of status.allocated. "
-		     "Later use is not included."),
+	      .doc = "Time up to which status.usage.gpuSeconds is counted: the last change of "
+		     "status.allocated. Later use is not included."),
 	FIELDS_END,
 };
 
@@ -225,8 +232,8 @@ static const struct field charge_fields[] = {
 	      .doc = "Phase of the machines. Allocated: states claimed to gating. Ready: "
 		     "serving. Draining: draining to leaving. Wiping: dirty to verifying."),
 	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Price of one machine for one hour, as it was during these seconds. Not set "
-		     "if it was unknown."),
+	      .doc = "Price of one machine for one hour, as it was during the machine time in "
+		     "the field seconds. Not set if the price was unknown."),
 	FIELD(virtual_cluster_charge, currency, "currency", FIELD_STR, AS_CURRENCY,
 	      .doc = "Currency of pricePerHour, an ISO 4217 code."),
 	FIELD(virtual_cluster_charge, gpus, "gpus", FIELD_I64, .min = 0, .max = INT64_MAX,
@@ -235,8 +242,8 @@ static const struct field charge_fields[] = {
 	      .doc = "Machine time in seconds, summed over these machines, until "
 		     "status.cost.time."),
 	FIELD(virtual_cluster_charge, machines, "machines", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of machines in this phase at status.cost.time. Their time after "
-		     "status.cost.time is not included in seconds."),
+	      .doc = "Number of machines in this phase at status.cost.time. The field seconds "
+		     "does not include the time of these machines after status.cost.time."),
 	FIELDS_END,
 };
 
@@ -264,8 +271,9 @@ static const struct field status_fields[] = {
 		     "to 0, and its API server does not answer. Not set while the tenant is "
 		     "awake."),
 	FIELD(virtual_cluster_status, asleep_object, "asleepObject", FIELD_STR, .max_len = 96,
-	      .doc = "UID/GENERATION of the control plane's workload when the tenant fell asleep. "
-		     "If the workload has other values, asleepSince starts anew."),
+	      .doc = "UID/GENERATION of the control plane's workload when the tenant fell "
+		     "asleep. If the UID or generation of the workload changes, "
+		     "status.asleepSince starts anew."),
 	FIELD(virtual_cluster_status, allocated, "allocated", FIELD_RESOURCES, .max_items = 64,
 	      .doc = "Total resources of the tenant's nodes, including nodes that are being "
 		     "prepared."),
@@ -286,10 +294,13 @@ static const struct field status_fields[] = {
 		.doc = "Nodes and bootstrap tokens that drover must still delete in the tenant's "
 		       "cluster after machines have left."),
 	CONDITIONS_ROW(virtual_cluster_status,
-		       "Conditions: KubeconfigAccepted; Permitted; Reachable; Ready; TakesNodes "
+		       "Conditions: KubeconfigAccepted; Permitted (drover may read the Secret "
+		       "with the kubeconfig and has the rights that it needs in the tenant's "
+		       "cluster); Reachable (the API server answers); Ready; TakesNodes "
 		       "(machines can join); APIServerWay (the path to the API server works), if "
-		       "network.apiServer is set; Asleep, if controlPlane is set; Valid, once "
-		       "drover has refused the object."),
+		       "spec.network.apiServer is set; Asleep, if spec.controlPlane is set; "
+		       "Valid (whether drover can use spec; not set unless drover has refused "
+		       "spec before)."),
 	FIELDS_END,
 };
 

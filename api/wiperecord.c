@@ -10,8 +10,8 @@ static const struct field record_spec_fields[] = {
 	EVIDENCE_ROWS(wipe_record_spec, evidence),
 	FIELD(wipe_record_spec, envelope, "envelope", FIELD_STR, .required = true,
 	      .max_len = 524288,
-	      .doc = "Signed evidence (DSSE envelope, base64). It is authoritative; the other "
-		     "fields are a copy for reading and are compared with it."),
+	      .doc = "Signed evidence (DSSE envelope, base64). The envelope is authoritative; "
+		     "the other fields of spec are a copy for reading and are compared with it."),
 	FIELDS_END,
 };
 static const struct field_rule record_spec_rules[] = {

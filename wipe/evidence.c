@@ -63,10 +63,10 @@ const struct field evidence_device_fields[] = {
 		     "used."),
 	FIELD(evidence_device, raw_status, "rawStatus", FIELD_INTS, .max_items = 16,
 	      .doc = "Result codes of the erase commands in the order of sending. The last code "
-		     "belongs to technique. 0: success."),
+		     "belongs to the method in the field technique. 0: success."),
 	FIELD(evidence_device, erased_bytes, "erasedBytes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of bytes erased, according to the agent's last report. Set only if "
-		     "the attempt did not complete. It proves nothing."),
+		     "the attempt did not complete. This number is no proof of erasure."),
 	FIELD(evidence_device, level, "level", FIELD_ENUM, .enums = wipe_level_names,
 	      .required = true, .doc = "Level that was reached and verified (NIST SP 800-88)."),
 	FIELD(evidence_device, reason, "reason", FIELD_STR, .max_len = 256,
@@ -106,7 +106,7 @@ const struct field evidence_previous_fields[] = {
 	FIELD_IN(evidence, previous, name, "name", FIELD_STR, .max_len = 253,
 		 .doc = "Name of the WipeRecord; absent in the first record."),
 	FIELD_IN(evidence, previous, digest, "digest", FIELD_STR, .max_len = 128,
-		 .doc = "SHA-256 digest of the envelope of that record."),
+		 .doc = "SHA-256 digest of the envelope of the previous WipeRecord."),
 	FIELDS_END,
 };
 

@@ -163,11 +163,11 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		  .doc = "The machine whose drives were wiped."),                                  \
 		FIELD(type_, member_.tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,    \
 		      .required = true,                                                            \
-		      .doc = "Number of the tenancy (status.tenancy of the Machine) that this "    \
-			     "wipe ends."),                                                        \
+		      .doc = "Serial number of the tenancy (use of the machine by one tenant; "    \
+			     "status.tenancy of the Machine) that this wipe ends."),               \
 		FIELD(type_, member_.attempt, "attempt", FIELD_I64, .min = 1, .max = 1000000,      \
 		      .required = true,                                                            \
-		      .doc = "Number of the attempt within the tenancy, from 1."),                 \
+		      .doc = "Serial number of the wipe attempt within the tenancy, from 1."),     \
 		FIELD_OBJ(type_, member_.virtual_cluster, "virtualCluster",                        \
 			  evidence_cluster_fields,                                                 \
 			  .doc = "The tenant that the machine served last."),                      \
@@ -189,9 +189,10 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 			     "not expected."),                                                     \
 		FIELD(type_, member_.agent_trust, "agentTrust", FIELD_ENUM,                        \
 		      .enums = wipe_trust_names, .required = true,                                 \
-		      .doc = "Trust in the agent. BootNetwork: it came over the provisioning "     \
-			     "network, and nothing measured it. SecureBoot, Quote: not reached "   \
-			     "by any agent of this version."),                                     \
+		      .doc = "Trust level of the agent (the program that wiped the machine). "     \
+			     "BootNetwork: the agent connected over the provisioning network, "    \
+			     "and no hardware measured its boot. SecureBoot, Quote: no agent of "  \
+			     "this version reaches these levels."),                                \
 		FIELD_OBJ(type_, member_.inventory, "inventory", evidence_inventory_fields,        \
 			  .doc = "Expected drives compared with drives found."),                   \
 		FIELD_ITEMS(type_, member_.devices, "devices", evidence_device_fields,             \

@@ -30,7 +30,7 @@ const struct field statement_fields[] = {
 	      .doc = "Method. Overwritten: each word got a unique value and then zero; both were "
 		     "read back."),
 	FIELD(statement, message, "message", FIELD_STR, .max_len = 256,
-	      .doc = "Why the part is not covered; absent if it is."),
+	      .doc = "Why the part is not covered; absent if the part is covered."),
 	FIELD(statement, total_bytes, "totalBytes", FIELD_I64, .min = 0, .max = INT64_C(1) << 50,
 	      .required = true, .doc = "System memory as reported by the kernel, in bytes."),
 	FIELD(statement, covered_bytes, "coveredBytes", FIELD_I64, .min = 0,
