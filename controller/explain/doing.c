@@ -20,26 +20,27 @@
 
 static const char *const doing[MACHINE_STATES] = {
 	[MACHINE_KNOWN] =
-		"recorded; after its approval drover wipes it, or adopts it with its claim",
+		"recorded; once a person approves it, drover wipes it, or adopts it with its claim",
 	[MACHINE_FREE] = "clean and ready for the next claim",
 	[MACHINE_CLAIMED] =
 		"assigned to a claim; drover proves that it is off and clean before booting it",
 	[MACHINE_IMAGING] = "the agent is writing the image to its disk",
-	[MACHINE_ATTACHING] = "its switch port is being moved into the tenant's network",
+	[MACHINE_ATTACHING] = "drover is moving its switch port into the tenant's network",
 	[MACHINE_BOOTING] = "switched on; its operating system is starting",
-	[MACHINE_JOINING] = "waiting for its Node to join the tenant's cluster",
+	[MACHINE_JOINING] = "drover waits for its Node to join the tenant's cluster",
 	[MACHINE_GATING] =
-		"its Node has joined; waiting until it is Ready with all promised devices",
+		"its Node has joined; drover waits until the Node is Ready with all promised "
+		"devices",
 	[MACHINE_SERVING] = "in service for its tenant",
-	[MACHINE_DRAINING] = "its pods are being evicted",
-	[MACHINE_STOPPING] = "being switched off; waiting for proof that it is off",
-	[MACHINE_ISOLATING] = "its switch port is being moved out of the tenant's network",
-	[MACHINE_LEAVING] = "its volume attachments, Node and bootstrap token are being deleted",
-	[MACHINE_DIRTY] = "the agent is being booted to wipe it",
+	[MACHINE_DRAINING] = "drover is evicting its pods",
+	[MACHINE_STOPPING] = "drover is switching it off and waits for proof that it is off",
+	[MACHINE_ISOLATING] = "drover is moving its switch port out of the tenant's network",
+	[MACHINE_LEAVING] = "drover is deleting its volume attachments, Node and bootstrap token",
+	[MACHINE_DIRTY] = "drover is booting its agent on it, to wipe it",
 	[MACHINE_INSPECTING] = "the agent is listing its drives",
-	[MACHINE_WIPING] = "its drives are being wiped",
-	[MACHINE_VERIFYING] = "its drives are being read to prove the wipe",
-	[MACHINE_QUARANTINED] = "excluded from use until the reason is resolved",
+	[MACHINE_WIPING] = "the agent is wiping its drives",
+	[MACHINE_VERIFYING] = "the agent is reading its drives, to prove that they are wiped",
+	[MACHINE_QUARANTINED] = "out of use until the cause of its quarantine is resolved",
 	[MACHINE_RETIRED] = "not managed by drover",
 	[MACHINE_GONE] = "returned to its Provider",
 };

@@ -38,7 +38,7 @@ static const char *waits_for(const struct machine_operation *op)
 {
 	static const char *const of_kind[] = {"hardware or another system",
 					      "drover's own rate limit", "a PodDisruptionBudget",
-					      "an operator"};
+					      "a person"};
 	enum reason reason = reason_find(op->last_error.reason);
 
 	if (op->waiting_for < WAITING_DEVICE || op->waiting_for > WAITING_APPROVAL)
@@ -111,7 +111,7 @@ static void quarantine(json_t *o, const struct machine *m)
 		return;
 	answer_error(o, "quarantine", str_or(q->reason, "Unknown"), q->message, q->since);
 	json_object_del(o, "nextTry");
-	answer_put(o, "waitingFor", due ? "its next try" : "an operator");
+	answer_put(o, "waitingFor", due ? "its next try" : "a person");
 	answer_time(o, "nextTry", due);
 	answer_help_with(o, q->reason, m->meta.name);
 	if (!str_eq(q->reason, "QuarantinedByOperator") &&
@@ -130,20 +130,20 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 	OWN(arena) a = arena_new();
 	char t[STR_TIME_SIZE];
 	bool asked = str_eq(lv->reason, LEAVE_DRAIN);
-	const char *end = !asked || lv->deadline_by	      ? "the remaining pods are deleted"
-			  : !d				      ? "onDeadline of its Drain is applied"
+	const char *end = !asked || lv->deadline_by	      ? "drover deletes remaining pods"
+			  : !d				      ? "onDeadline of its Drain applies"
 			  : d->spec.on_deadline == DRAIN_STOP ? "the machine stays in service"
-							      : "the remaining pods are deleted";
+							      : "drover deletes remaining pods";
 
 	if (m->status.operation && str_eq(m->status.operation->step, "escalate"))
 		answer_help(o,
 			    lv->then == DRAIN_HOLD
-				    ? "wait: the deadline has passed and the remaining pods are "
-				      "being deleted; 30 s later the machine is held, even if "
-				      "pods remain"
-				    : "wait: the deadline has passed and the remaining pods are "
-				      "being deleted; 30 s later the machine is switched off, "
-				      "even if pods remain",
+				    ? "wait: the deadline has passed and drover is deleting the "
+				      "remaining pods; 30 s after it began, drover holds the "
+				      "machine, even if pods remain"
+				    : "wait: the deadline has passed and drover is deleting the "
+				      "remaining pods; 30 s after it began, drover switches the "
+				      "machine off, even if pods remain",
 			    "");
 	else if (lv->deadline)
 		answer_help(o,
@@ -161,7 +161,7 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 			    arena_printf(
 				    a,
 				    "this drain has no deadline and waits until its pods are gone; "
-				    "to set one: drover drain %s --reason %s --deadline 10m "
+				    "to set a deadline: drover drain %s --reason %s --deadline 10m "
 				    "--on-deadline Escalate%s%s",
 				    m->meta.name,
 				    answer_quoted(
@@ -329,13 +329,14 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, const
 	else if (!failed)
 		answer_put(
 			o, "waitingFor",
-			"its machine to accept it; after 30 s drover deletes the claim and plans "
-			"again, unless the claim is to be adopted (drover approve --adopt)");
+			"its machine to accept the claim; after 30 s drover deletes the claim and "
+			"plans again, unless the claim is for a machine to be adopted (drover "
+			"approve --adopt)");
 	if (failed)
 		answer_help(
 			o,
 			"no action needed, drover creates a new claim; after three failed claims "
-			"it waits at least 10 min first",
+			"drover first waits at least 10 min",
 			"");
 	return o;
 }

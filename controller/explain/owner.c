@@ -119,10 +119,10 @@ static const struct owned of_tenant[] = {
 	{"Syncing", drover},
 };
 static const struct owned of_wait[] = {
-	{"the device", device},
+	{"hardware or another system", device},
 	{"drover's own rate limit", drover},
-	{"a budget", drover},
-	{"an operator", operator_},
+	{"a PodDisruptionBudget", drover},
+	{"a person", operator_},
 	{"approval", operator_},
 	{"a corrected Secret", operator_},
 	{"a corrected BMC address", operator_},

@@ -9,55 +9,55 @@ static const struct {
 } remedies[] = {
 	{"NoCapacity", "wait; a pod that requests fewer GPUs, or that fits more pools, may be "
 		       "served sooner"},
-	{"QuotaExceeded", "wait until pods of your tenant end, or ask the operator of drover for a "
+	{"QuotaExceeded", "wait until pods of your tenant end, or ask drover's administrator for a "
 			  "larger quota"},
-	{"LimitExceeded", "wait until machines of the pool are given back, or ask the operator of "
-			  "drover for a higher limit"},
+	{"LimitExceeded", "wait until machines of the pool are given back, or ask drover's "
+			  "administrator for a higher limit"},
 	{"TopologyNotMet", "wait, or relax the pod's topology spread or pod affinity"},
-	{"EraseBelowPolicy", "wait; only machines that were wiped thoroughly enough for the pool "
-			     "are used"},
+	{"EraseBelowPolicy", "wait; drover uses only machines that were wiped as thoroughly as the "
+			     "pool requires"},
 	{"PoolPaused",
-	 "ask the operator of drover to resume the pool, or change the pod to fit another pool"},
-	{"TooBig", "request at most what the largest machine type has, which the reason names"},
-	{"RequirementsNotMet", "correct the nodeSelector or node affinity that the reason names"},
-	{"TaintNotTolerated", "add a toleration for the taint that the reason names"},
+	 "ask drover's administrator to resume the pool, or change the pod to fit another pool"},
+	{"TooBig", "request at most what the largest machine type has, which the message names"},
+	{"RequirementsNotMet", "correct the nodeSelector or node affinity that the message names"},
+	{"TaintNotTolerated", "add a toleration for the taint that the message names"},
 	{"NoImageForVersion",
-	 "ask the operator of drover for an image of your Kubernetes version in the pool"},
+	 "ask drover's administrator for an image of your Kubernetes version in the pool"},
 	{"NodesNotTaken",
-	 "ask the operator of drover: Nodes cannot join your cluster as it is configured"},
-	{"NoPool", "ask the operator of drover for a pool: none serves your tenant"},
-	{"ConstraintNotSupported", "remove the constraint that the reason names from the pod"},
+	 "ask drover's administrator: Nodes cannot join your cluster as it is configured"},
+	{"NoPool", "ask drover's administrator for a pool: none serves your tenant"},
+	{"ConstraintNotSupported", "remove the constraint that the message names from the pod"},
 	{"RuntimeClassNotCarried", "use a RuntimeClass that the pool's images have"},
 	{"NetworkProofWeak",
-	 "ask the operator of drover: the network cannot prove the isolation that your tenant "
+	 "ask drover's administrator: the network cannot prove the isolation that your tenant "
 	 "requires"},
 	{"OverBudget",
 	 "simplify the affinity and topology spread of your tenant's pods, which take "
 	 "too long to evaluate"},
-	{"VolumeNotReady", "correct the PersistentVolumeClaim that the reason names"},
-	{"DeviceNotReady", "correct the ResourceClaim that the reason names, or its DeviceClass"},
+	{"VolumeNotReady", "correct the PersistentVolumeClaim that the message names"},
+	{"DeviceNotReady", "correct the ResourceClaim that the message names, or its DeviceClass"},
 	{"TenantNotReady",
-	 "ask the operator of drover: your tenant is paused, or its API server does not answer"},
-	{"LineStopped", "wait, or ask the operator of drover: machines of this kind keep failing "
+	 "ask drover's administrator: your tenant is paused, or its API server does not answer"},
+	{"LineStopped", "wait, or ask drover's administrator: machines of this kind keep failing "
 			"for one common cause"},
-	{"BackingOff", "wait: the last machines for your tenant failed, and drover tries again at "
-		       "the time in the reason"},
-	{"ProviderNotReady", "wait, or ask the operator of drover: the Provider of the machines "
+	{"BackingOff", "wait: the last machines for your tenant failed; the message names the time "
+		       "at which drover tries again"},
+	{"ProviderNotReady", "wait, or ask drover's administrator: the Provider of the machines "
 			     "cannot be used now"},
-	{"NoOffer", "wait: the cloud has no suitable instance now, and drover asks again"},
-	{"NotServed", "ask the operator of drover: the reason is not known"},
+	{"NoOffer", "wait: the cloud has no suitable instance now; drover asks the cloud again"},
+	{"NotServed", "ask drover's administrator: drover reports no reason"},
 	{"GangNotWhole", "wait; a gang with a smaller minimum size may be served sooner"},
 	{"HeldForGang", "wait: the machines are reserved for a gang that is before this pod in "
 			"the queue"},
 	{"GangHoldOver",
-	 "wait: machines are reserved for the gang again at the time in the reason"},
+	 "wait: the message names the time at which drover reserves machines for the gang again"},
 	{"GangIncomplete", "create the missing pods of the gang, or lower its minimum size"},
-	{"GangUnknown", "correct the annotation, PodGroup or Workload that the reason names"},
+	{"GangUnknown", "correct the annotation, PodGroup or Workload that the message names"},
 	{"BurstPolicyDecides", "wait; the pod's events BurstChosen and NoBurst show whether an "
 			       "instance is launched"},
-	{"RoomOnNode", "see why kube-scheduler does not use the Node: the pod's event "
+	{"RoomOnNode", "find out why kube-scheduler does not use the Node: see the pod's event "
 		       "FailedScheduling and the taints of the Node"},
-	{"Nominated", "wait: a machine is being prepared"},
+	{"Nominated", "wait: drover is preparing a machine"},
 };
 
 const char *pod_remedy(const char *reason)
@@ -81,7 +81,7 @@ static const struct {
 	 "one"},
 	{"NetworkProofWeak",
 	 "use a network whose isolation can be proved, or let the tenant require less"},
-	{"NotServed", "search the leader's log for the pod: the reason is not known"},
+	{"NotServed", "search the leader's log for the pod: drover reports no reason"},
 };
 
 /* Returns the remedy in operators[]; NULL: it does not list the reason. */

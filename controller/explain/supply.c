@@ -33,7 +33,7 @@ static json_t *begin(enum object_kind_id kind, const struct object_meta *meta,
 			     line->last_transition_time);
 		answer_help_with(o, line->reason, "MACHINE");
 		answer_help(o,
-			    arena_printf(a, "after fixing the cause: drover resume %s/%%s",
+			    arena_printf(a, "once you have fixed the cause: drover resume %s/%%s",
 					 target_word(kind)),
 			    meta->name);
 	}
@@ -52,8 +52,8 @@ static json_t *explain_pool(const struct node_pool *p)
 	if (p->meta.deletion_timestamp)
 		answer_help(
 			o,
-			"wait: its Nodes are released first; to list them: drover get claims -l "
-			"drover.dev/nodepool=%s",
+			"wait: drover releases its Nodes first; to list their claims: drover get "
+			"claims -l drover.dev/nodepool=%s",
 			p->meta.name);
 	return o;
 }
@@ -119,10 +119,10 @@ static json_t *explain_drain(const struct drain *d, int64_t now)
 		answer_put(o, "then",
 			   d->spec.on_deadline == DRAIN_STOP
 				   ? "machines that have not left stay in service"
-				   : "the remaining pods are deleted");
+				   : "drover deletes remaining pods");
 	} else if (blocked) {
 		answer_put(o, "waitingFor",
-			   "the pods of its machines to leave; it has no deadline");
+			   "the pods of its machines to leave; the Drain has no deadline");
 		answer_help(
 			o, "find out in the tenant's cluster what refuses the eviction of the pods",
 			"");

@@ -100,9 +100,10 @@ static const char *owed(const struct virtual_cluster_status *st, struct arena *a
 				     str_or(st->debts.v[i].node_name, "-"),
 				     str_time(since, st->debts.v[i].since));
 	return arena_printf(a,
-			    "%zu Nodes whose machines have left must still be deleted in the "
-			    "tenant's cluster, which drover tries for 24 h: %s%s",
-			    st->debts.n, names, st->debts.n > OWED_NAMED ? " and others" : "");
+			    "%zu Node%s that drover must still delete in the tenant's cluster, "
+			    "because the machines have left; drover tries for 24 h: %s%s",
+			    st->debts.n, st->debts.n == 1 ? "" : "s", names,
+			    st->debts.n > OWED_NAMED ? " and others" : "");
 }
 
 json_t *explain_virtual_cluster(const struct virtual_cluster *vc)
@@ -124,8 +125,8 @@ json_t *explain_virtual_cluster(const struct virtual_cluster *vc)
 		answer_put(o, "owed", owed(&vc->status, a));
 	if (vc->meta.deletion_timestamp)
 		answer_help(o,
-			    "wait: its machines leave first; to list them: drover get claims -l "
-			    "drover.dev/virtual-cluster=%s",
+			    "wait: drover takes its machines back first; to list their claims: "
+			    "drover get claims -l drover.dev/virtual-cluster=%s",
 			    vc->meta.name);
 	explain_tenant(o, vc, NULL);
 	return o;
@@ -140,7 +141,7 @@ void explain_pod_waits(json_t *answer, const char *ns, const char *pod)
 		arena_printf(
 			a,
 			"in the tenant's cluster: kubectl describe pod -n %s %s (drover's events "
-			"show queue place and reason)",
+			"show the place in the queue and the reason)",
 			ns, pod),
 		"");
 }
@@ -185,7 +186,7 @@ static const char *not_listed(const json_t *answer, const struct virtual_cluster
 	    str_eq(json_str_at(pod, "phase"), "Failed"))
 		return NULL;
 	if (!json_str_at(pod, "unscheduled"))
-		return "kube-scheduler, which has not tried to place the pod yet";
+		return "kube-scheduler, which has not yet tried to place the pod";
 	if (vc->status.waiting.n == VIRTUAL_CLUSTER_WAITING_MAX)
 		return arena_printf(a, "its turn: at least %d pods of its tenant come first",
 				    VIRTUAL_CLUSTER_WAITING_MAX);
@@ -288,7 +289,9 @@ void explain_tenant(json_t *answer, const struct virtual_cluster *vc, const stru
 	answer_time(o, "since", vc->status.asleep_since);
 	answer_put(o, "message",
 		   arena_printf(a, "%s%s", c ? str_or(c->message, "") : "",
-				m && m->status.hold ? "; this machine is held and stays" : ""));
+				m && m->status.hold ? "; this machine is held, so it stays with "
+						      "the tenant"
+						    : ""));
 	json_object_set_new(answer, "tenantAsleep", o);
 	answer_help(answer, WAKE_HELPS, vc->meta.name);
 }

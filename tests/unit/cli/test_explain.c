@@ -126,7 +126,8 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 	assert_string_equal(
 		text, "Machine gpu-1\n"
 		      "  state         stopping, for 2m5s\n"
-		      "  meaning       being switched off; waiting for proof that it is off\n"
+		      "  meaning       drover is switching it off and waits for proof that it is "
+		      "off\n"
 		      "  step          power-off, attempt 3\n"
 		      "  waits for     hardware or another system\n"
 		      "  next try      in 20s\n"
@@ -219,7 +220,7 @@ static void a_wait_names_what_is_waited_for(void **state)
 		{"Approval", "SecretNotFound", "a corrected Secret"},
 		{"Approval", "BmcPasswordChange", "a corrected Secret"},
 		{"Device", "BmcAddressInvalid", "a corrected BMC address"},
-		{"Approval", "PowerStateUnexpected", "an operator"},
+		{"Approval", "PowerStateUnexpected", "a person"},
 	};
 	OWN(arena) a = arena_new();
 
@@ -437,7 +438,7 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 		explain_machine(quarantined("PowerNotConfirmed", "auto", 1, a), NULL, NOW);
 
 	(void)state;
-	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
+	assert_string_equal(json_str_at(person, "waitingFor"), "a person");
 	assert_null(json_object_get(person, "nextTry"));
 	/* The error is shown only once, as the reason of the quarantine. */
 	assert_null(json_object_get(person, "lastError"));
@@ -491,7 +492,7 @@ static void a_tenant_that_sleeps_is_told_with_its_machine(void **state)
 	assert_non_null(strstr(
 		text,
 		"  tenant sleeps for 2m: StatefulSet x/y is paused; its machines go back; this "
-		"machine is held and stays\n"));
+		"machine is held, so it stays with the tenant\n"));
 	assert_true(helps(answer, "vcluster resume"));
 	free(text);
 	json_object_del(json_object_get(o, "status"), "asleepSince");
@@ -518,15 +519,15 @@ static void a_drain_says_what_ends_its_wait(void **state)
 	} cases[] = {
 		{"Drain", "Stop", 0, 0,
 		 "leaving       Drain d-1 (fan), then Quarantine; no deadline\n",
-		 "this drain has no deadline and waits until its pods are gone; to set one: "
-		 "drover drain gpu-1 --reason 'fan' --deadline 10m --on-deadline Escalate; "
-		 "to cancel the drain: drover cancel d-1"},
+		 "this drain has no deadline and waits until its pods are gone; to set a deadline: "
+		 "drover drain gpu-1 --reason 'fan' --deadline 10m --on-deadline Escalate; to "
+		 "cancel the drain: drover cancel d-1"},
 		{"Drain", "Stop", 90000, 90000, "deadline in 1m30s\n",
 		 "the machine stays in service"},
 		{"Drain", "Escalate", 90000, 90000, "deadline in 1m30s\n",
-		 "the remaining pods are deleted"},
+		 "drover deletes remaining pods"},
 		{"ClaimDeleted", "Stop", 90000, 90000, "ClaimDeleted",
-		 "the remaining pods are deleted"},
+		 "drover deletes remaining pods"},
 	};
 	OWN(arena) a = arena_new();
 	struct machine *m;
@@ -573,12 +574,14 @@ static void past_its_deadline_it_says_what_comes_next(void **state)
 	OWN_JSON answer = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
 
 	(void)state;
-	assert_true(helps(answer, "30 s later the machine is held, even if pods remain"));
+	assert_true(helps(answer, "30 s after it began, drover holds the machine, even if pods "
+				  "remain"));
 	assert_false(helps(answer, "at the deadline"));
 	m->status.leave->then = DRAIN_RELEASE;
 	OWN_JSON off = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
 
-	assert_true(helps(off, "30 s later the machine is switched off, even if pods remain"));
+	assert_true(helps(off, "30 s after it began, drover switches the machine off, even if pods "
+			       "remain"));
 }
 
 static void a_hold_says_what_it_left_behind(void **state)
@@ -662,7 +665,7 @@ static void the_drain_whose_deadline_counts_is_named(void **state)
 		text,
 		"leaving       Drain d-1 (fan), then Quarantine (set by Drain d-2); deadline in "
 		"11s (set by Drain d-2)\n"));
-	assert_true(helps(answer, "the remaining pods are deleted"));
+	assert_true(helps(answer, "drover deletes remaining pods"));
 	assert_false(helps(answer, "stays in service"));
 	free(text);
 }
@@ -676,8 +679,7 @@ static void a_hold_and_a_deletion_are_told(void **state)
 	char *text = printed(held);
 
 	(void)state;
-	assert_non_null(
-		strstr(text, "held          for 2m, its Node was cordoned by an operator\n"));
+	assert_non_null(strstr(text, "held          for 2m, because a person cordoned its Node\n"));
 	assert_true(helps(held, "drover release gpu-1"));
 	free(text);
 	json_decref(held);

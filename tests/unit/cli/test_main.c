@@ -147,7 +147,8 @@ static void a_reason_is_explained_without_a_cluster(void **state)
 {
 	(void)state;
 	assert_int_equal(DROVER("explain", "drivemissing"), 0);
-	verb_assert_said("DriveMissing\n  meaning       a drive that is expected");
+	verb_assert_said("DriveMissing\n"
+			 "  meaning       drover's agent did not see a drive");
 	verb_assert_said("drover approve MACHINE --drives");
 	assert_int_equal(DROVER("explain", "KubeconfigAbsent"), 0);
 	verb_assert_said("create the Secret");
@@ -172,7 +173,7 @@ static void a_state_is_explained_from_its_table(void **state)
 	(void)state;
 	assert_int_equal(DROVER("explain", "Wiping"), 0);
 	verb_assert_said("wiping (state of a machine)\n"
-			 "  meaning       its drives are being wiped\n"
+			 "  meaning       the agent is wiping its drives\n"
 			 "  machines      hardware, managed\n"
 			 "  time limit    6h, or as set by spec.wipe.deadline of the Provider\n"
 			 "  after that    quarantined\n"
@@ -210,7 +211,7 @@ static void a_field_is_explained_from_its_table(void **state)
 	verb_assert_said("nodepool.spec has no field 'disruptoin'; did you mean "
 			 "nodepool.spec.disruption?\n");
 	assert_int_equal(DROVER("explain", "nodepool.spec.\033]0;x"), 1);
-	verb_assert_said("no field '?]0;x'; `drover explain nodepool.spec` lists its fields\n");
+	verb_assert_said("no field '?]0;x'; `drover explain nodepool.spec` shows its fields\n");
 	assert_int_equal(DROVER("explain", "nodpool"), 1);
 	verb_assert_said("did you mean nodepool?");
 }
