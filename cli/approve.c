@@ -79,8 +79,9 @@ static void show_dark(struct cli_client *c, const json_t *controllers)
 	json_array_foreach (controllers, i, o)
 		if (json_int_at(o, "dark") > 0)
 			fprintf(c->json ? stderr : c->out,
-				"! %lld storage controllers of type %s (PCI ID) have no driver: "
-				"drives behind them are neither seen nor wiped\n",
+				"! storage controllers without a driver in the agent's image: %lld "
+				"of type %s (PCI ID); drover neither sees nor wipes the drives "
+				"behind them\n",
 				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
 }
 
@@ -103,8 +104,8 @@ static json_t *unseen(struct cli_client *c, const json_t *m, size_t *new)
 			known |= str_eq(json_string_value(v), id);
 		*new += !known;
 		fprintf(c->json ? stderr : c->out,
-			"! %s %lld bytes, %s, %s%s%s: the BMC lists this drive but the agent "
-			"does not see it, so it is not wiped\n",
+			"! %s %lld bytes, %s, %s%s%s: the BMC lists this drive, but drover's agent "
+			"does not see it and cannot wipe it\n",
 			id, (long long)json_int_at(u, "bytes"),
 			str_or(json_str_at(u, "model"), "?"),
 			str_or(json_str_at(u, "slot"), "slot unknown"),
@@ -138,8 +139,8 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 	if (!json_array_size(seen))
 		return cli_failed(
 			c,
-			"the agent has not inspected this machine yet, so its drives are not "
-			"known; wait for the inspection (`drover why %s`)",
+			"drover's agent has not inspected this machine yet, so its drives are "
+			"unknown; wait for the inspection: `drover why %s` shows its progress",
 			a->machine);
 	forgotten = show(out, want, seen, '-');
 	(void)show(out, seen, want, '+');
@@ -169,8 +170,8 @@ static int check_claim(struct cli_client *c, const struct cli_approve *a)
 	if (!n && e.kind == ERR_NOT_FOUND)
 		return cli_failed(
 			c,
-			"there is no NodeClaim %s; nothing was changed. Create it first, named "
-			"like the tenant's Node and with spec.machineRef.name %s "
+			"there is no NodeClaim %s; nothing was changed. Create it first, with the "
+			"name of the tenant's Node and with spec.machineRef.name %s "
 			"(docs/operations.md, Taking over a running server)",
 			a->adopt, a->machine);
 	if (!n)
@@ -302,12 +303,12 @@ static int no_identity(struct cli_client *c, const char *machine, const json_t *
 			"number; set one of them in the machine's firmware",
 			machine);
 	if (json_str_at(why, "reason"))
-		return cli_failed(c, "machine %s: its BMC has not been read yet: %s: %s", machine,
+		return cli_failed(c, "machine %s: drover has not read its BMC yet: %s: %s", machine,
 				  json_str_at(why, "reason"),
 				  str_or(json_str_at(why, "message"), ""));
 	return cli_failed(
 		c,
-		"machine %s: its BMC has not been read yet; check that the controller is running "
+		"machine %s: drover has not read its BMC yet; check that the controller is running "
 		"(drover check)",
 		machine);
 }
@@ -360,14 +361,15 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 									  : json_at(m, "status"),
 					   "identity", "systemUUID"),
 			       "(none)"),
-			a->drives ? ", spec.drives set as inspected" : "",
+			a->drives ? ", spec.drives set to the drives found at the last inspection"
+				  : "",
 			a->wipe || again ? ", wipe approved" : "",
 			a->adopt ? arena_printf(mem, ", serves claim %s", a->adopt) : "",
 			begins && !a->wipe && !a->adopt
 				? arena_printf(mem,
-					       "; it is wiped now, unless it is on or may serve a "
-					       "tenant: then it waits for `drover approve %s "
-					       "--wipe`",
+					       "; drover wipes it now, but if it is on or may "
+					       "serve a tenant, drover waits for `drover approve "
+					       "%s --wipe`",
 					       a->machine)
 				: ""));
 }

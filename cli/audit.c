@@ -238,8 +238,9 @@ static int check_drives(const struct evidence *ev, struct err *e)
 		if (d->level > WIPE_FAIL &&
 		    (d->canaries.found || d->reads.dirty || d->reads.unreadable))
 			return err_set(e, ERR_DENIED, 0,
-				       "spec.devices[%zu].level: %s, but data was found", i,
-				       wipe_level_names[d->level]);
+				       "spec.devices[%zu].level: %s, but after the wipe the drive "
+				       "still had data or unreadable blocks",
+				       i, wipe_level_names[d->level]);
 		/* Check this only if the wipe succeeded: in a failed wipe, a drive need not have
 		 * been verified. */
 		if (ev->verdict > WIPE_FAIL && d->level > WIPE_FAIL &&
@@ -261,7 +262,8 @@ static int check_drives(const struct evidence *ev, struct err *e)
 	if (ev->inventory.extra.n)
 		worst = WIPE_FAIL;
 	if (ev->verdict != worst)
-		return err_set(e, ERR_DENIED, 0, "spec.verdict: %s, but the worst drive is %s",
+		return err_set(e, ERR_DENIED, 0,
+			       "spec.verdict: %s, but the worst drive has level %s",
 			       wipe_level_names[ev->verdict], wipe_level_names[worst]);
 	if (ev->verdict > WIPE_FAIL && ev->inventory.missing.n)
 		return err_set(e, ERR_DENIED, 0, "spec.verdict: %s, but drive %s was missing",
@@ -284,13 +286,14 @@ static int check_object(const struct item *it, struct arena *a, struct err *e)
 	if (!str_eq(json_str_at(o, "kind"), "WipeRecord"))
 		return err_set(e, ERR_DENIED, 0, "kind: want WipeRecord");
 	if (!str_eq(name, want))
-		return err_set(e, ERR_DENIED, 0, "metadata.name: not what was signed, which is %s",
-			       want);
+		return err_set(e, ERR_DENIED, 0,
+			       "metadata.name: differs from the signed name, which is %s", want);
 	if (json_at(o, "metadata", "labels", "drover.dev/machine") &&
 	    !str_eq(label, it->ev.machine.name))
 		return err_set(
 			e, ERR_DENIED, 0,
-			"metadata.labels[drover.dev/machine]: not what was signed, which is %s",
+			"metadata.labels[drover.dev/machine]: differs from the signed machine, "
+			"which is %s",
 			it->ev.machine.name);
 	return evidence_compare_shown(json_at(o, "spec"), &it->ev, e);
 }
@@ -301,7 +304,8 @@ static int open_item(struct audit *a, struct item *it, struct err *e)
 
 	if (!it->envelope)
 		return err_set(e, ERR_INVALID, 0,
-			       it->object ? "spec.envelope: absent; is this a WipeRecord?"
+			       it->object ? "spec.envelope: missing, so this is no complete "
+					    "WipeRecord"
 					  : "neither a WipeRecord nor the signed envelope of one");
 	lone = evidence_is_unfinished(it->envelope);
 	if ((lone ? evidence_open_unfinished(it->envelope, a->keys, a->nkeys, a->arena, &it->ev, e)
@@ -409,7 +413,8 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 		it->row.chain = AUDIT_FIRST;
 		if (before || it->ev.attempt > 1) {
 			(void)!err_set(e, ERR_DENIED, 0,
-				       "spec.previous: absent, as in a first record, but %s",
+				       "spec.previous: missing, which only the first record of a "
+				       "machine may lack, but %s",
 				       before ? arena_printf(a->arena, "%s came before",
 							     before->row.record)
 					      : "this is a later attempt");
@@ -617,8 +622,8 @@ void audit_print(const struct audit *a, struct buf *out)
 		   "\n%zu record%s: %zu proved clean, %zu failed, %zu not finished, %zu bad.\n%s\n",
 		   a->nrows, a->nrows == 1 ? "" : "s", audit_count(a, AUDIT_PROVED),
 		   audit_count(a, AUDIT_FAILED), audit_count(a, AUDIT_UNFINISHED), bad,
-		   bad ? "DO NOT TRUST the bad records: they differ from what was signed, or prove "
-			 "no wipe."
+		   bad ? "DO NOT TRUST the bad records: they differ from what was signed, or "
+			 "contain no proof of a wipe."
 		   : a->nrows ? "Every record matches what was signed."
 			      : "There is nothing to check.");
 	if (gaps)

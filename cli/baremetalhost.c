@@ -52,7 +52,8 @@ static const char *address_of(const struct baremetalhost_import *m, const char *
 			*why = "its IPMI address is not HOST or HOST:PORT";
 			return NULL;
 		}
-		note(notes, "  address: needs a Provider of type ipmi (docs/providers/ipmi.md)");
+		note(notes, "  address: the Machine needs a Provider of type ipmi "
+			    "(docs/providers/ipmi.md)");
 		return arena_printf(m->a, "ipmi://%s", rest);
 	}
 	if (!is_redfish(address, plus < scheme ? plus : scheme)) {
@@ -65,14 +66,15 @@ static const char *address_of(const struct baremetalhost_import *m, const char *
 	if (plus < scheme && scheme - plus == strlen("+http") &&
 	    str_starts(address + plus, "+http"))
 		note(notes,
-		     "  address: Metal3 uses HTTP; drover requires HTTPS, so check the port");
+		     "  address: Metal3 uses HTTP; drover requires HTTPS, so check that the port "
+		     "serves HTTPS");
 	else if (plus < scheme &&
 		 (scheme - plus != strlen("+https") || !str_starts(address + plus, "+https"))) {
 		*why = "the suffix of its BMC address is neither +http nor +https";
 		return NULL;
 	}
-	note(notes, "  tls: the certificate of the BMC's first answer is pinned; fingerprint or "
-		    "caSecretRef are stricter");
+	note(notes, "  tls: drover will trust the certificate that the BMC shows first, and later "
+		    "no other; fingerprint or caSecretRef also verify the first one");
 	return arena_printf(m->a, "https://%s", rest);
 }
 
@@ -121,13 +123,13 @@ static void note_use(const struct baremetalhost_import *m, const json_t *host, s
 
 	if (user || json_at(host, "spec", "image"))
 		note(notes, arena_printf(m->a,
-					 "  in use: Metal3 provisions it%s%s%s%s; approve the "
-					 "Machine only when nothing on it is needed any more",
+					 "  in use: Metal3 provisions this host%s%s%s%s; approve "
+					 "the Machine only when nothing on it is needed any more",
 					 user ? " for " : "", str_or(user, ""),
 					 state ? ", state " : "", str_or(state, "")));
 	if (!json_at(host, "metadata", "annotations", "baremetalhost.metal3.io/detached"))
 		note(notes,
-		     "  before `drover approve`: detach it from Metal3 (annotation "
+		     "  before `drover approve`: detach the host from Metal3 (annotation "
 		     "baremetalhost.metal3.io/detached), so that only drover switches its power");
 }
 
@@ -145,9 +147,11 @@ static void note_ignored(const struct baremetalhost_import *m, const json_t *hos
 					 "Provider's instance type chooses the drive for the image",
 					 all));
 	if (json_true_at(host, "spec", "bmc", "disableCertificateVerification"))
-		note(notes, "  disableCertificateVerification is ignored: drover always verifies");
+		note(notes, "  disableCertificateVerification is ignored: drover always verifies "
+			    "the BMC's certificate");
 	if (!json_str_at(host, "spec", "bootMACAddress"))
-		note(notes, "  bootMACAddress: Metal3 does not know it; fill it in");
+		note(notes, "  bootMACAddress: the BareMetalHost has none; add it to spec of the "
+			    "Machine");
 }
 
 /* Returns the name of the Machine: that of the host, or with its namespace if the name is taken. */

@@ -245,9 +245,11 @@ static const struct argp_option options[] = {
 	{"user", 'u', "NAME", 0, "User name for the BMC at ADDRESS", 0},
 	{"password-file", PASSWORD_FILE, "FILE", 0, "File with the password; -: standard input", 0},
 	{"password", PASSWORD, "", OPTION_HIDDEN, NULL, 0},
-	{"ca-file", CA_FILE, "FILE", 0, "CA of the BMC's certificate, PEM", 0},
-	{"fingerprint", FINGERPRINT, "sha256:HEX", 0, "Accept only this certificate", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"ca-file", CA_FILE, "FILE", 0,
+	 "File with the CA certificate that signed the BMC's certificate (PEM)", 0},
+	{"fingerprint", FINGERPRINT, "sha256:HEX", 0,
+	 "Accept only the certificate with this SHA-256 fingerprint", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
 	CLI_OPTION_ROWS};
 
 static void check_words(const struct asked *q, struct argp_state *st)
@@ -259,7 +261,7 @@ static void check_words(const struct asked *q, struct argp_state *st)
 		return;
 	}
 	if (is_address(o->what) && (!o->user || !o->password_file))
-		argp_error(st, "an address needs --user and --password-file");
+		argp_error(st, "with ADDRESS, give --user and --password-file");
 	if (is_address(o->what) && !str_starts(o->what, "https://"))
 		argp_error(st, "the address must begin with https://");
 	if (!is_address(o->what) && (o->user || o->password_file || o->ca_file || o->fingerprint))
@@ -297,7 +299,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!q->what && !str_eq(arg, "probe"))
-			argp_error(st, "want probe, got '%s'", arg);
+			argp_error(st, "unknown subcommand '%s': want probe", arg);
 		else if (!q->what)
 			q->what = arg;
 		else if (q->probe.what)
@@ -319,12 +321,14 @@ static const struct argp argp = {
 	.args_doc = "probe ADDRESS|MACHINE",
 	.doc = "Show how drover would use a BMC: identity, power, boot of the agent, media, "
 	       "drives, active quirks and latency; what the BMC lacks, and what that means.\v"
-	       "Examples:\n  drover bmc probe https://10.0.8.17 --user drover --password-file "
-	       "pw\n  drover bmc probe gpu-r1-07 -o json\n"
+	       "Examples:\n"
+	       "  drover bmc probe https://10.0.8.17 --user drover --password-file pw\n"
+	       "  drover bmc probe gpu-r1-07 -o json\n"
 	       "The probe reads what drover reads, from this computer, and changes nothing: it "
-	       "opens one session and closes it. Without --ca-file or --fingerprint it trusts "
-	       "the certificate that the BMC shows first, before the password is sent, and "
-	       "prints it. Exit status 1: something is wrong, or the BMC could not be read.",
+	       "opens one session at the BMC and closes it. Without --ca-file or --fingerprint the "
+	       "probe trusts the certificate that the BMC shows first (before the probe sends the "
+	       "password), and prints that certificate's fingerprint. Exit status 1: something is "
+	       "wrong, or the probe could not read the BMC.",
 };
 
 int cli_bmc(int argc, char **argv)

@@ -130,7 +130,9 @@ static void end_list(struct bundle *b, int rc, const struct err *e)
 		lacks(b, b->folder, e->text);
 	if (b->left_out)
 		lacks(b, b->folder,
-		      arena_printf(b->a, "%zu more left out: too many objects", b->left_out));
+		      arena_printf(b->a,
+				   "%zu more objects are left out, because there are too many",
+				   b->left_out));
 }
 
 static void add_kinds(struct bundle *b)
@@ -307,8 +309,8 @@ struct line {
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
-	{"output", 'o', "FILE", 0, "File to write (default drover-support.tar.zst)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	{"output", 'o', "FILE", 0, "File to write (default: drover-support.tar.zst)", 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -321,7 +323,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case 'o':
 		if (!str_ends(arg, ".tar.zst"))
-			argp_error(st, "--output: want a name that ends with .tar.zst, got '%s'",
+			argp_error(st,
+				   "--output: want a file name that ends with .tar.zst, got '%s'",
 				   arg);
 		v->file = arg;
 		return 0;
@@ -339,11 +342,12 @@ static const struct argp argp = {
 	.doc = "Write an archive for remote diagnosis: drover's objects and their events, its "
 	       "Lease, Deployment and pods with their logs, the output of `drover check` and "
 	       "`drover why`, and versions.\v"
-	       "Examples:\n  drover support-bundle\n  drover support-bundle -o night.tar.zst; "
-	       "tar --zstd -tvf night.tar.zst\n"
+	       "Examples:\n"
+	       "  drover support-bundle\n"
+	       "  drover support-bundle -o night.tar.zst; tar --zstd -tvf night.tar.zst\n"
 	       "No Secret is read, and anything else that may be a credential is replaced by "
-	       "REDACTED; still, review the archive before you pass it on. missing.txt lists "
-	       "what could not be read. Only you can read the file.",
+	       "REDACTED; still, review the archive before you pass it on. missing.txt in the "
+	       "archive lists what could not be read. Only you can read the archive.",
 };
 
 /* Creates a file that only the caller may read. NULL with errno: the file exists already, or cannot

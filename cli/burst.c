@@ -31,9 +31,9 @@ struct verb {
 
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
-	 "YAML with BurstPolicies and a BurstState; may be given several times", 0},
-	{"output", 'o', "table|json", 0, "Output format (table)", 0},
-	{"reason", 'r', "TEXT", 0, "reset: the reason, kept in the BurstLedger", 0},
+	 "YAML file with BurstPolicies and a BurstState; may be repeated", 0},
+	{"output", 'o', "table|json", 0, "Output format (default: table)", 0},
+	{"reason", 'r', "TEXT", 0, "For reset: why; recorded in the BurstLedger", 0},
 	CLI_CLUSTER_ROWS,
 	{0}};
 
@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	switch (key) {
 	case 'f':
 		if (v->n == FILES)
-			argp_error(st, "--filename: at most %d", FILES);
+			argp_error(st, "--filename: at most %d files", FILES);
 		v->paths[v->n++] = arg;
 		return 0;
 	case 'o':
@@ -81,12 +81,13 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "plan -f FILE\nreset POLICY",
-	.doc = "plan: show which waiting work the BurstPolicies in FILE would send to a cloud "
-	       "now, to which offer and at what cost, and why each other offer is not chosen. "
-	       "It contacts no cluster and no cloud, and launches nothing.\n\n"
+	.doc = "plan: show which waiting work the BurstPolicies in FILE would send to a cloud now, "
+	       "to which offer and at what cost, and why each other offer is not chosen. The "
+	       "command contacts no cluster and no cloud, and launches nothing.\n\n"
 	       "reset: clear the cost of ended launches from the policy's budgets. Running "
 	       "launches still count. The BurstLedger records who, when, why and how much.\v"
-	       "Examples:\n  drover burst plan -f examples/burst/research.yaml\n"
+	       "Examples:\n"
+	       "  drover burst plan -f examples/burst/research.yaml\n"
 	       "  drover burst reset research --reason 'new fiscal year'\n"
 	       "docs/burst.md describes the file format.",
 };
@@ -177,9 +178,9 @@ static void print_decision(const struct burst *b, const struct burst_decision *d
 		(void)printf(" (policy %s, %s)", d->policy->name,
 			     burst_mode_names[d->policy->mode]);
 	if (d->offer)
-		(void)printf(": %lld x %s %s in %s, at most %s %s\n", (long long)d->nodes,
-			     burst_market_names[d->offer->market], d->offer->type,
-			     of(str_or(d->offer->zone, d->offer->region)),
+		(void)printf(": %lld x %s %s in %s, costs at most %s %s in total\n",
+			     (long long)d->nodes, burst_market_names[d->offer->market],
+			     d->offer->type, of(str_or(d->offer->zone, d->offer->region)),
 			     money_format(d->cost, money), d->policy->cost.currency);
 	else
 		(void)printf(": %s: %s\n", burst_code_names[d->code], burst_text(d, a));
@@ -205,11 +206,13 @@ static void print_table(const struct burst *b, struct arena *a)
 		const struct burst_account *x = &b->accounts[i];
 
 		(void)printf(
-			"budget of policy %s, %s%s%s per %s: %s of %s used, %s after this plan%s\n",
+			"policy %s, budget (%s%s%s, per %s): %s of %s %s used; with this plan %s "
+			"%s%s\n",
 			x->policy->name, burst_scope_names[x->budget->scope], *x->of ? " " : "",
 			x->of, burst_period_names[x->budget->per], money_format(x->before, before),
-			money_format(x->budget->amount, amount), money_format(x->after, after),
-			x->alert >= 0 ? " (alert threshold reached)" : "");
+			money_format(x->budget->amount, amount), x->policy->cost.currency,
+			money_format(x->after, after), x->policy->cost.currency,
+			x->alert >= 0 ? " (reaches the alert threshold)" : "");
 	}
 	for (size_t i = 0; i < b->in->npolicies; i++)
 		if (b->errors[i])

@@ -150,7 +150,8 @@ static int read_policy(struct reading *r, const json_t *j, json_t *body)
 	for (size_t i = 0; i < r->npolicies; i++)
 		if (str_eq(r->policies[i].name, name))
 			return err_set(r->e, ERR_INVALID, 0,
-				       "BurstPolicy %s: a policy of this name was already given",
+				       "BurstPolicy %s: the files contain a second policy of this "
+				       "name",
 				       name);
 	r->policies[r->npolicies++] = burst_object_policy(o, r->a);
 	return 0;
@@ -167,7 +168,7 @@ static int64_t amount(const char *text, int64_t otherwise)
 static int read_state(struct reading *r, const json_t *body)
 {
 	if (r->state)
-		return err_set(r->e, ERR_INVALID, 0, "only one BurstState may be given");
+		return err_set(r->e, ERR_INVALID, 0, "the files contain more than one BurstState");
 	r->state = arena_new_obj(r->a, struct state);
 	if (fields_decode_strict(state_fields, body, NULL, r->state, r->a, r->e) < 0)
 		return err_wrap(r->e, "BurstState");
@@ -243,7 +244,7 @@ int burst_file_read(const struct scenario_file *files, size_t n, struct burst_in
 				return err_wrap(e, "%s:%zu", files[i].path, files[i].v[k].line);
 	if (!r.npolicies || !r.state)
 		return err_set(e, ERR_INVALID, 0,
-			       "want at least one BurstPolicy and one BurstState");
+			       "want at least one BurstPolicy and exactly one BurstState");
 	take_state(&r, out);
 	return 0;
 }

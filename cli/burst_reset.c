@@ -51,14 +51,15 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 	if (!o && e.kind == ERR_NOT_FOUND)
 		return cli_failed(
 			c,
-			"there is no BurstLedger %s: no launch of this policy has ended yet; "
-			"check the name with `drover get burstpolicies`",
+			"there is no BurstLedger %s: no launch of this policy has ended yet, so "
+			"there is no cost to clear. If the name is wrong: `drover get "
+			"burstpolicies` lists the policies",
 			policy);
 	if (!o)
 		return cli_report_unreadable(c, OBJECT_BURST_LEDGER, policy, &e);
 	if (!by)
-		return cli_failed(c, "cannot find out your user name, which the reset records: %s",
-				  e.text);
+		return cli_failed(
+			c, "cannot read your user name, which the BurstLedger records: %s", e.text);
 	return cli_write(
 		c, OBJECT_BURST_LEDGER, policy,
 		json_pack("{s:{s:s}, s:{s:{s:s, s:s, s:s}}}", "metadata", "resourceVersion",

@@ -70,12 +70,13 @@ static bool check_server(struct check *k)
 	dot = version ? strchr(version, '.') : NULL;
 	if (!dot || !str_starts(version, "v1."))
 		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL,
-			     "it reports an unknown version: %s", str_or(version, "none"));
+			     "the API server reports an unknown version: %s",
+			     str_or(version, "none"));
 	else if (atoi(dot + 1) < MINOR_LEAST)
 		findings_add(k->f, FINDING_WRONG, "API server",
 			     "upgrade to Kubernetes 1.30 or later; older versions lack "
-			     "ValidatingAdmissionPolicy, which limits what drover-oncall may "
-			     "change",
+			     "ValidatingAdmissionPolicy, which limits what users with the "
+			     "ClusterRole drover-oncall may change",
 			     "version %s is too old", version);
 	else
 		findings_add(k->f, FINDING_OK, "API server", NULL, "reachable, %s", version);
@@ -176,7 +177,7 @@ static void check_definition(struct check *k, const json_t *ours)
 	at = differs(json_object_get(ours, "spec"), json_object_get(theirs, "spec"), "spec", a);
 	if (!has_condition(theirs, "Established"))
 		findings_add(k->f, FINDING_WRONG, name,
-			     "kubectl describe crd shows in the conditions which names conflict",
+			     "find the conflicting names in its conditions: kubectl describe crd",
 			     "not established: the API server does not serve this type");
 	else if (at)
 		findings_add(k->f, FINDING_WRONG, name,
@@ -241,14 +242,15 @@ static void check_lease(struct check *k)
 			     "namespace",
 			     "%s", e.text);
 	else if (str_empty(holder) || !str_to_time(str_or(time, ""), &renewed))
-		findings_add(k->f, FINDING_WRONG, "controller", mend, "no replica is the leader");
+		findings_add(k->f, FINDING_WRONG, "controller", mend,
+			     "no replica of the controller is the leader");
 	else if (now - renewed > json_int_at(l, "spec", "leaseDurationSeconds") * 1000)
 		findings_add(k->f, FINDING_WRONG, "controller", mend,
-			     "the leader %s has not renewed its Lease for %s", holder,
+			     "the leader, replica %s, has not renewed its Lease for %s", holder,
 			     str_duration(t, (now - renewed) / 1000 * 1000));
 	else
 		findings_add(k->f, FINDING_OK, "controller", NULL,
-			     "the leader is %s, Lease renewed %s ago", holder,
+			     "the leader is replica %s, which renewed its Lease %s ago", holder,
 			     str_duration(t, now < renewed ? 0 : (now - renewed) / 1000 * 1000));
 }
 
@@ -275,7 +277,7 @@ struct line {
 };
 
 static const struct argp_option options[] = {
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -299,13 +301,15 @@ static const struct argp argp = {
 	.parser = parse,
 	.doc = "Check everything that a drover installation needs, and show how to fix what is "
 	       "wrong, the most severe first: the API server and its clock, the "
-	       "CustomResourceDefinitions, permissions, the leader, Secrets, and the "
-	       "objects to which Providers, pools, tenants and machines refer.\v"
-	       "Examples:\n  drover check\n  drover check -o json\n  drover check --context prod "
-	       "-n drover-system\n"
-	       "It changes nothing, and reads only the metadata of Secrets, at most 200 of them. "
-	       "What your user cannot read is shown with '?' and does not count as wrong. Exit "
-	       "status 1: something is wrong.",
+	       "CustomResourceDefinitions, permissions, the leader, Secrets, and the objects to "
+	       "which Providers, pools, tenants and machines refer.\v"
+	       "Examples:\n"
+	       "  drover check\n"
+	       "  drover check -o json\n"
+	       "  drover check --context prod -n drover-system\n"
+	       "The command changes nothing. It reads at most 200 Secrets, and only their "
+	       "metadata. What your user may not read is marked with '?' and does not count as "
+	       "wrong. Exit status 1: something is wrong.",
 };
 
 int cli_check(int argc, char **argv)

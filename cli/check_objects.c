@@ -59,8 +59,8 @@ static void wants_provider(struct look *l, const char *of, const json_t *ref)
 	if (name && l->listed[OBJECT_PROVIDER] && !json_object_get(l->providers, name))
 		findings_add(
 			l->k->f, FINDING_WRONG, of,
-			"create it, or correct the name; drover get providers lists the existing "
-			"ones",
+			"create the Provider, or correct the name: drover get providers lists the "
+			"existing Providers",
 			"refers to Provider %s, which does not exist", name);
 }
 
@@ -151,7 +151,7 @@ static void check_pool(struct look *l, const char *of, const json_t *o)
 			l->k->f, FINDING_WRONG, of,
 			"create the VirtualCluster (drover tenant import), or correct its labels "
 			"or the pool's selector",
-			"its virtualClusterSelector matches no VirtualCluster");
+			"spec.virtualClusterSelector matches no VirtualCluster");
 	for (size_t i = 0; i < p->spec.template_.spec.requirements.n; i++) {
 		const struct object_requirement *r = &p->spec.template_.spec.requirements.v[i];
 
@@ -161,8 +161,8 @@ static void check_pool(struct look *l, const char *of, const json_t *o)
 		for (size_t j = 0; j < r->values.n; j++)
 			if (!has_type(l, r->values.v[j]))
 				findings_add(l->k->f, FINDING_WRONG, of,
-					     "correct the name, or add it to spec.instanceTypes of "
-					     "its Provider",
+					     "correct the name, or add the type to "
+					     "spec.instanceTypes of its Provider",
 					     "refers to instance type %s, which no Provider has",
 					     r->values.v[j]);
 	}
@@ -177,7 +177,8 @@ static void check_machine(struct look *l, const char *of, const json_t *o)
 
 	if (type && types && !json_object_get(types, type))
 		findings_add(l->k->f, FINDING_WRONG, of,
-			     "correct the name, or add it to spec.instanceTypes of its Provider",
+			     "correct the name, or add the type to spec.instanceTypes of its "
+			     "Provider",
 			     "refers to instance type %s, which its Provider does not have", type);
 	if (!json_object_get(spec, "identity") && !json_object_get(spec, "elastic"))
 		findings_add(l->k->f, FINDING_WRONG, of,
@@ -213,12 +214,12 @@ static void needs(struct look *l, const char *of, const json_t *o)
 static void tell_machines(struct look *l)
 {
 	if (l->person || l->late)
-		findings_add(l->k->f, FINDING_WRONG, "machines", "drover why lists them",
-			     "of %zu, %zu need an operator, and %zu are late or out of reach",
-			     l->seen, l->person, l->late);
+		findings_add(l->k->f, FINDING_WRONG, "machines", "drover why lists these machines",
+			     "%zu in all; need a person: %zu; overdue or unreachable: %zu", l->seen,
+			     l->person, l->late);
 	else
 		findings_add(l->k->f, FINDING_OK, "machines", NULL,
-			     "of %zu, none needs an operator", l->seen);
+			     "%zu in all; none needs a person", l->seen);
 }
 
 static void on_object(json_t *o, void *arg)
@@ -296,9 +297,9 @@ static void check_secret(struct check *k, const char *ns, const char *name, cons
 		findings_add(k->f, FINDING_WRONG, of, mend, "%s", missing);
 	else if (e.kind == ERR_DENIED)
 		findings_add(k->f, FINDING_UNKNOWN, secret,
-			     "ask someone who may read Secrets; drover why shows machines whose "
+			     "ask a person who may read Secrets; drover why shows machines whose "
 			     "Secret is missing",
-			     "your user cannot read it");
+			     "your user may not read this Secret");
 	else
 		findings_add(k->f, FINDING_UNKNOWN, secret, NULL, "%s", e.text);
 }
@@ -327,7 +328,8 @@ static void check_secrets(struct look *l)
 		findings_add(
 			l->k->f, FINDING_UNKNOWN, "Secrets",
 			"drover why shows SecretNotFound for each machine whose Secret is missing",
-			"%zu more are referred to and were not checked", all - SECRETS_MAX);
+			"%zu more Secrets to which objects refer were not checked",
+			all - SECRETS_MAX);
 }
 
 static void on_record(json_t *o, void *arg)

@@ -75,7 +75,7 @@ static void check_caller(struct check *k)
 			     "your user cannot read drover's objects");
 	else
 		findings_add(k->f, FINDING_OK, "your rights", NULL,
-			     "those of the ClusterRole drover-%s",
+			     "your user has the rights of the ClusterRole drover-%s",
 			     may(k, NULL, &admin, &e) == ALLOWED_YES ? "admin"
 			     : may(k, NULL, &ask, &e) == ALLOWED_YES ? "oncall"
 								     : "view");
@@ -179,7 +179,8 @@ void check_rights(struct check *k)
 			k->f, FINDING_UNKNOWN, "drover's rights",
 			"if drover runs in this cluster: kubectl apply -f deploy/rbac.yaml, or "
 			"give -n NAMESPACE if it runs in another namespace",
-			"namespace %s has no ServiceAccount " ACCOUNT ", so they cannot be checked",
+			"namespace %s has no ServiceAccount " ACCOUNT
+			", so its rights cannot be checked",
 			k->ns);
 		return;
 	}

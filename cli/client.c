@@ -75,14 +75,15 @@ static const char *remedy_of_any(const struct err *e)
 		return "the kubeconfig is not of this API server: give another --kubeconfig or "
 		       "--context";
 	if (e->kind == ERR_UNAVAILABLE || e->kind == ERR_TIMEOUT)
-		return "check that the API server runs, and --kubeconfig and --context";
+		return "check that the API server runs, and that --kubeconfig and --context are "
+		       "right";
 	return NULL;
 }
 
 const char *cli_remedy(const struct err *e)
 {
 	return e->kind == ERR_DENIED && e->code == 403
-		       ? "reading needs the ClusterRole drover-view (deploy/rbac.yaml)"
+		       ? "to read, your user needs the ClusterRole drover-view (deploy/rbac.yaml)"
 		       : remedy_of_any(e);
 }
 
@@ -249,7 +250,8 @@ struct secret *cli_token(struct cli_client *c, const char *ns, const char *accou
 	reply = answered(&a, e);
 	token = json_str_at(reply, "status", "token");
 	if (reply && !token)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "the TokenRequest was answered without a token");
+		(void)!err_set(e, ERR_PROTOCOL, 0,
+			       "the API server answered the TokenRequest without a token");
 	return token ? secret_from_str(token) : NULL;
 }
 
@@ -360,7 +362,8 @@ int cli_list_of(struct cli_client *c, const struct kube_resource *resource, cons
 	if (!answered(&i.a, e))
 		return -1;
 	return i.again ? err_set(e, ERR_UNAVAILABLE, 0,
-				 "the list of %s changed while it was read; try again",
+				 "the list of %s changed while drover read it; run the command "
+				 "again",
 				 resource->plural)
 		       : 0;
 }
@@ -475,9 +478,9 @@ int cli_confirm(const struct cli_client *c)
 	char line[16] = "";
 
 	if (!isatty(STDIN_FILENO))
-		return cli_failed(
-			c, "no terminal to ask for confirmation; nothing was changed. To confirm, "
-			   "give --yes");
+		return cli_failed(c,
+				  "nothing was changed: without a terminal drover cannot ask for "
+				  "confirmation. To confirm, give --yes");
 	fputs("Type yes to confirm: ", stderr);
 	fflush(stderr);
 	if (fgets(line, sizeof(line), stdin) && str_eq(line, "yes\n"))

@@ -456,12 +456,13 @@ int cli_completion(int argc, char **argv)
 		.args_doc = "bash|fish|zsh\nwords -- [WORD...]",
 		.doc = "Print a script that makes the shell complete commands, options and names "
 		       "of objects in the cluster.\v"
-		       "Examples:\n  source <(drover completion bash)\n"
+		       "Examples:\n"
+		       "  source <(drover completion bash)\n"
 		       "  drover completion bash > /etc/bash_completion.d/drover\n"
 		       "  echo 'source <(drover completion zsh)' >> ~/.zshrc\n"
 		       "  drover completion fish > ~/.config/fish/completions/drover.fish\n"
 		       "The scripts call `drover completion words`, which prints the possible "
-		       "completions of the last WORD, one a line. If the cluster does not answer "
+		       "completions of the last WORD, one per line. If the cluster does not answer "
 		       "within a second, no names are offered."};
 	struct line v = {0};
 

@@ -33,13 +33,13 @@ static int elsewhere(const struct console *w, struct err *e)
 	if (w->b.p->spec.libvirt)
 		return err_set(e, ERR_UNSUPPORTED, 0,
 			       "it is a virtual machine; run on its host: virsh -c %s console %s "
-			       "(Ctrl-] ends it)",
+			       "(Ctrl-] ends the console)",
 			       str_or(w->b.p->spec.libvirt->uri, "qemu:///system"),
 			       slash ? slash + 1 : w->o->machine);
 	return err_set(
 		e, ERR_UNSUPPORTED, 0,
-		"drover opens a console only for Provider type ipmi, not for type %s; the web "
-		"page of its BMC or of its management system may have one",
+		"drover opens a console only for Provider type ipmi, not for type %s; look for a "
+		"console on the web page of its BMC or of its management system",
 		provider_object_type_names[w->b.p->spec.type]);
 }
 
@@ -163,7 +163,7 @@ struct asked {
 
 static const struct argp_option options[] = {
 	{"take", TAKE, NULL, 0, "First end the session that has the console, whoever opened it", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
 	CLI_CLUSTER_ROWS,
 	{0}};
 
@@ -197,10 +197,12 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "MACHINE",
 	.doc = "Open the serial console of an IPMI machine on this terminal, with ipmitool.\v"
-	       "Examples:\n  drover console old-7\n  drover console old-7 --take\n"
-	       "It reads the Secret with the BMC's password with your own rights, and connects "
-	       "to the BMC from this computer. Type ~. to end it. For machines of other "
-	       "Provider types it prints where to find their console.",
+	       "Examples:\n"
+	       "  drover console old-7\n"
+	       "  drover console old-7 --take\n"
+	       "The command reads the Secret with the BMC's password with your own rights, and "
+	       "connects to the BMC from this computer. Type ~. to end the console. For machines "
+	       "of other Provider types the command prints where to find their console.",
 };
 
 int cli_console(int argc, char **argv)

@@ -48,10 +48,10 @@ enum { MONTH = 0x6101, TENANT, TYPE };
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"output", 'o', "table|json|csv|focus|opencost", 0, "Output format (table)", 0},
+	{"output", 'o', "table|json|csv|focus|opencost", 0, "Output format (default: table)", 0},
 	{"month", MONTH, "YYYY-MM", 0, "Only this month, UTC (default: every recorded month)", 0},
 	{"tenant", TENANT, "NAME", 0, "Only this VirtualCluster", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
 	{"instance-type", TYPE, "NAME", 0, "Only this instance type", 0},
 	{0}};
 
@@ -101,14 +101,15 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.doc = "Show what the machines of each tenant cost, by month, up to now.\v"
-	       "Examples:\n  drover cost --month 2026-11\n  drover cost --tenant team-a -o csv > "
-	       "team-a.csv\n"
-	       "  drover cost --month 2026-11 -o focus > focus.csv\n  drover cost -o opencost "
-	       "--instance-type hgx-h100-8\n"
+	       "Examples:\n"
+	       "  drover cost --month 2026-11\n"
+	       "  drover cost --tenant team-a -o csv > team-a.csv\n"
+	       "  drover cost --month 2026-11 -o focus > focus.csv\n"
+	       "  drover cost -o opencost --instance-type hgx-h100-8\n"
 	       "focus: CSV in the columns of FOCUS 1.0, without charges that have no price. "
-	       "opencost: the price of one instance type, charged to its GPUs, as OpenCost "
-	       "custom pricing. drover cost only reads: VirtualClusters, and ConfigMaps "
-	       "drover-bills-* for deleted tenants; Providers for opencost.",
+	       "opencost: the price of one instance type, charged to its GPUs, as OpenCost custom "
+	       "pricing. The command changes nothing. It reads VirtualClusters, and ConfigMaps "
+	       "drover-bills-* for deleted tenants; for opencost, Providers.",
 };
 
 static void add_row(struct cost *w, const struct cost_row *r)
@@ -200,8 +201,8 @@ static int add_kept(struct cost *w)
 		map = cli_path(&w->c, path, &e);
 		if (!map && e.kind == ERR_DENIED) {
 			fprintf(stderr,
-				"%s: bills of deleted tenants are left out: your user cannot "
-				"read ConfigMaps drover-bills-*: %s\n",
+				"%s: bills of deleted tenants are left out, because your user may "
+				"not read ConfigMaps drover-bills-*: %s\n",
 				w->c.verb, e.text);
 			return 0;
 		}
@@ -271,8 +272,8 @@ static int show_prices(struct cost *w)
 					 "spec.instanceTypes of the Provider");
 	if (w->prices > 1 && w->type)
 		return cli_failed(&w->c,
-				  "%zu Providers have instance type %s; opencost output "
-				  "shows the price of only one",
+				  "%zu Providers have instance type %s; opencost output can show "
+				  "the price of only one",
 				  w->prices, w->type);
 	if (w->prices > 1)
 		return cli_failed(&w->c,
@@ -297,8 +298,8 @@ static int print_text(struct cost *w, struct buf *b)
 				  OUT_MAX >> 20);
 	if (left_out)
 		fprintf(stderr,
-			"%s: %zu charges without a price are left out; set pricePerHour in "
-			"spec.instanceTypes for future hours\n",
+			"%s: charges left out because they have no price: %zu. Set pricePerHour in "
+			"spec.instanceTypes of the Provider, for future hours\n",
 			w->c.verb, left_out);
 	fwrite(b->data, 1, b->len, w->c.out);
 	return 0;
@@ -318,7 +319,8 @@ static int show(struct cost *w)
 		return 1;
 	if (w->tenant && !w->known)
 		return cli_failed(&w->c,
-				  "there is no VirtualCluster %s, and no bill of a deleted one",
+				  "there is no VirtualCluster %s, and no bill of a deleted "
+				  "VirtualCluster of that name",
 				  w->tenant);
 	cost_sort(&w->rows);
 	if (w->format == FORMAT_JSON)

@@ -204,7 +204,8 @@ int cli_do_cancel(struct cli_client *c, const char *drain)
 		c, OBJECT_DRAIN, drain, json_pack("{s:{s:b}}", "spec", "cancelled", 1),
 		arena_printf(
 			a,
-			"drain %s: cancelled; machines that have already left are not brought back",
+			"drain %s: cancelled; machines that have already left their tenant do not "
+			"return",
 			drain));
 }
 
@@ -381,8 +382,9 @@ static int told(const struct follow *f)
 
 	if (f->cut) {
 		fprintf(stderr,
-			"\ndrain %s continues; to follow: drover drain --follow %s; to stop it: "
-			"drover cancel %s (machines that have left do not come back)\n",
+			"\n"
+			"drain %s continues; to follow: drover drain --follow %s; to stop it: "
+			"drover cancel %s (machines that have left their tenant do not return)\n",
 			f->name, f->name, f->name);
 		return 1;
 	}
@@ -445,23 +447,26 @@ struct drain_args {
 };
 
 static const struct argp_option options[] = {
-	{"reason", 'r', "TEXT", 0, "The reason, shown to whoever looks at the Drain (required)", 0},
+	{"reason", 'r', "TEXT", 0,
+	 "Why the machines are drained; shown to everyone who looks at the Drain (required)", 0},
 	{"selector", 'l', "LABELS", 0,
-	 "Select machines by label instead of by name: topology.drover.dev/rack=r1", 0},
+	 "Select machines by label instead of by name, such as topology.drover.dev/rack=r1", 0},
 	{"then", 't', "Release|Hold|Quarantine|Retire", 0,
-	 "What happens to a drained machine. Release (default): wipe, then offer to any tenant "
-	 "(`drover release` is something else: it ends a hold or a quarantine); Hold: keep on, "
-	 "without new pods; Quarantine: wipe, keep out of use until `drover release`; Retire: "
-	 "wipe, stop managing",
+	 "What happens to a drained machine. Release: wipe, then offer to any tenant (`drover "
+	 "release` is something else: it ends a hold or a quarantine); Hold: keep on, without new "
+	 "pods; Quarantine: wipe, keep out of use until `drover release`; Retire: wipe, stop "
+	 "managing (default: Release)",
 	 0},
-	{"concurrent", 'c', "N", 0, "Drain at most N machines at a time (default 1)", 0},
+	{"concurrent", 'c', "N", 0, "Drain at most N machines at a time (default: 1)", 0},
 	{"deadline", DEADLINE, "TIME", 0,
-	 "When to apply --on-deadline: 2h (from now) or 2026-12-01T04:00:00Z", 0},
+	 "When to apply --on-deadline: 2h (from now) or 2026-12-01T04:00:00Z (default: never)", 0},
 	{"on-deadline", ON_DEADLINE, "Stop|Escalate", 0,
-	 "Stop (default): machines that have not left stay in service; Escalate: delete the "
-	 "remaining pods, even against PodDisruptionBudgets, and go on",
+	 "What happens at the deadline. Stop: machines that have not left their tenant stay in "
+	 "service; Escalate: delete the remaining pods, even against PodDisruptionBudgets, and go "
+	 "on (default: Stop)",
 	 0},
-	{"not-before", NOT_BEFORE, "TIME", 0, "Begin at this time instead of now", 0},
+	{"not-before", NOT_BEFORE, "TIME", 0,
+	 "Begin at this time, written as for --deadline (default: now)", 0},
 	{"split-gangs", SPLIT, NULL, 0, "Let the machines of one gang of pods leave one by one", 0},
 	{"wait", 'w', NULL, 0, "Show progress until the Drain has ended", 0},
 	{"follow", FOLLOW, "DRAIN", 0, "Only show the progress of an existing Drain", 0},
@@ -544,17 +549,17 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "[NODE|MACHINE...]",
 	.doc = "Drain machines from their tenants: cordon the Node, evict its pods, switch the "
-	       "machine off and wipe it; or, with --then Hold, keep it on without pods. "
-	       "After the wipe the machine is offered to any tenant again; for a broken machine "
-	       "use --then Quarantine.\v"
+	       "machine off and wipe it; or, with --then Hold, keep it on without pods. After the "
+	       "wipe the machine is offered to any tenant again; for a broken machine use --then "
+	       "Quarantine.\v"
 	       "Examples:\n"
 	       "  drover drain gpu-r1-07 --reason 'fan 2 is dying' --then Quarantine\n"
 	       "  drover drain h100-x7k2p --reason 'CHG-4411' --then Hold\n"
 	       "  drover drain --selector topology.drover.dev/rack=r1 --reason 'PSU' \\\n"
 	       "    --concurrent 2 --deadline 2h --on-deadline Escalate --then Quarantine\n"
 	       "NODE is the name of a Node that drover manages, which is also the name of its "
-	       "NodeClaim. Ctrl-C stops the display, not the Drain.\nTo do the same with "
-	       "kubectl, create a Drain object.",
+	       "NodeClaim. Ctrl-C ends the display; the Drain continues.\n"
+	       "To do the same with kubectl, create a Drain object.",
 };
 
 int64_t cli_time(int64_t now, const char *text)

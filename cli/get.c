@@ -295,10 +295,11 @@ struct line {
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"output", 'o', "wide|json|yaml|name", 0, "Output format; wide: a table with all columns",
+	{"output", 'o', "wide|json|yaml|name", 0,
+	 "Output format; wide: a table with all columns (default: a table that fits the terminal)",
 	 0},
-	{"selector", 'l', "LABELS", 0, "Only objects with these labels: rack=r1,gen in (a,b),!old",
-	 0},
+	{"selector", 'l', "LABELS", 0,
+	 "Only objects with these labels, such as rack=r1,gen in (a,b),!old", 0},
 	{"watch", 'w', NULL, 0, "After the list, print a row for each change until Ctrl-C", 0},
 	{"no-headers", NO_HEADERS, NULL, 0, "Omit the header line", 0},
 	{0}};
@@ -323,7 +324,7 @@ static void check(const struct cli_get_options *l, struct argp_state *st)
 	bool with_names;
 
 	if (!l->n)
-		argp_error(st, "which type? One of " TARGET_KINDS);
+		argp_error(st, "give a type, one of " TARGET_KINDS);
 	with_names = strchr(l->targets[0], '/');
 	for (size_t i = 0; i < (with_names ? l->n : 1); i++) {
 		const char *s = l->targets[i];
@@ -340,15 +341,16 @@ static void check(const struct cli_get_options *l, struct argp_state *st)
 			argp_error(st, "want TYPE/NAME, got '%s'", l->targets[i]);
 	}
 	if (!with_names && l->n > 1 && strchr(l->targets[0], ','))
-		argp_error(st, "names of several types: want TYPE/NAME for each");
+		argp_error(st, "with several types, give each name as TYPE/NAME, such as "
+			       "machine/gpu-r1-07");
 	if (l->selector && (with_names || l->n > 1))
-		argp_error(st, "names or --selector, not both");
+		argp_error(st, "give either names or --selector, not both");
 	if (!l->watch)
 		return;
 	if (l->form > CLI_WIDE)
 		argp_error(st, "--watch prints a table: the only -o it accepts is wide");
 	if (l->n > (with_names ? 1 : 2) || strchr(l->targets[0], ','))
-		argp_error(st, "--watch: want one type, and at most one name");
+		argp_error(st, "--watch: give one type, and at most one name");
 }
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -386,14 +388,32 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "TYPE[,TYPE...]\nTYPE NAME...\nTYPE/NAME...",
 	.doc = "List objects of the host cluster; types: " TARGET_KINDS ".\v"
-	       "Examples:\n  drover get machines\n"
-	       "  drover get machines -l topology.drover.dev/rack=r1 -o wide\n"
-	       "  drover get claim h100-x7k2p -o yaml\n  drover get machine/gpu-r1-07 pool/h100\n"
-	       "  drover get machines -o name | grep r1-\n  drover get claims -w\n"
-	       "With -w a row follows whenever the columns of an object change; a deleted object "
-	       "is shown once more, as deleted. On a narrow terminal, columns that do not fit are "
-	       "left out and named below the table. Exit status 1: an object does not exist, or "
-	       "the cluster could not be read.",
+	       "Examples:\n"
+	       "  drover get machines\n"
+	       "  drover get machines -l "
+	       "topology.drover.dev/rack=r1 "
+	       "-o wide\n"
+	       "  drover get claim "
+	       "h100-x7k2p -o yaml\n"
+	       "  drover get "
+	       "machine/gpu-r1-07 "
+	       "pool/h100\n"
+	       "  drover get machines -o "
+	       "name | grep r1-\n"
+	       "  drover get claims -w\n"
+	       "With -w, drover prints "
+	       "another row whenever the "
+	       "columns of an object "
+	       "change, and a last one, "
+	       "marked deleted, when the "
+	       "object is deleted. On a "
+	       "narrow terminal, columns "
+	       "that do not fit are left "
+	       "out and named below the "
+	       "table. Exit status 1: an "
+	       "object does not exist, or "
+	       "the cluster could not be "
+	       "read.",
 };
 
 int cli_get_objects(int argc, char **argv)

@@ -18,20 +18,21 @@ unsigned host_cni_judge(const json_t *cilium_config, const json_t *felix, json_t
 
 	if (cilium_config && !str_eq(json_str_at(data, "cni-exclusive"), "false"))
 		n += wrong(findings,
-			   "Cilium removes the configuration of other CNIs: pods of control "
+			   "Cilium removes the configuration of other CNIs, so pods of control "
 			   "planes get no interface in a V-net",
 			   "set cni-exclusive: \"false\" in ConfigMap kube-system/cilium-config "
 			   "(Helm: cni.exclusive)");
 	if (cilium_config && str_empty(json_str_at(data, "vlan-bpf-bypass")))
 		n += wrong(findings,
-			   "Cilium drops the frames of all VLANs: no machine reaches a VIP",
+			   "Cilium drops the frames of all VLANs, so no machine reaches the VIP of "
+			   "an API server",
 			   "list the VLANs of the V-nets in vlan-bpf-bypass of ConfigMap "
 			   "kube-system/cilium-config (Helm: bpf.vlanBypass)");
 	if (json_true_at(felix, "spec", "bpfEnabled"))
 		n += wrong(
 			findings,
-			"Calico runs in eBPF mode, which drops VLAN frames: no machine reaches a "
-			"VIP",
+			"Calico runs in eBPF mode, which drops VLAN frames, so no machine reaches "
+			"the VIP of an API server",
 			"set spec.bpfEnabled: false in the FelixConfiguration named default");
 	return n;
 }

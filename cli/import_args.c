@@ -13,9 +13,9 @@ error_t import_args_parse(int key, char *arg, struct argp_state *st, struct impo
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!i->import && !str_eq(arg, "import"))
-			argp_error(st, "want import, got '%s'", arg);
+			argp_error(st, "unknown subcommand '%s': want import", arg);
 		if (i->of)
-			argp_error(st, "want one %s, or none for all of them", what);
+			argp_error(st, "give one %s; without a name all of them are read", what);
 		if (i->import)
 			i->of = arg;
 		i->import = true;

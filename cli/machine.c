@@ -50,11 +50,13 @@ int cli_do_release(struct cli_client *c, const char *name)
 	if (quarantined && !marked && !str_eq(reason, "QuarantinedByOperator"))
 		return cli_failed(
 			c,
-			"machine %s is quarantined because of %s, not by an operator; `drover why "
-			"%s` shows what helps",
+			"machine %s: `drover release` does not end a quarantine because of %s; "
+			"`drover why %s` shows what helps",
 			name_of(m), str_or(reason, "an unknown reason"), name_of(m));
 	if (!held && !marked && !quarantined)
-		return cli_failed(c, "machine %s is %s: it has no hold and no quarantine to end",
+		return cli_failed(c,
+				  "machine %s is %s: it is neither held nor quarantined, so "
+				  "there is nothing to release",
 				  name_of(m), state_of(m));
 	patch = cli_annotation(c, REQUEST_RELEASE, NULL);
 	if (marked)
@@ -66,16 +68,16 @@ int cli_do_release(struct cli_client *c, const char *name)
 	    str_eq(state_of(m), "draining"))
 		said = arena_printf(
 			a,
-			"it is still being drained, and its Node stays cordoned. To put it back "
-			"into service, cancel the drain, then run `kubectl uncordon %s` in the "
-			"tenant's cluster",
+			"drover still drains it, and its Node stays cordoned. To put the machine "
+			"back into service, cancel the drain, then run `kubectl uncordon %s` in "
+			"the tenant's cluster",
 			str_or(json_str_at(m, "status", "claimRef", "name"), "NODE"));
 	return cli_write(
 		c, OBJECT_MACHINE, name_of(m), patch,
 		arena_printf(
 			a, "machine %s: %s", name_of(m),
 			said	      ? said
-			: quarantined ? "released; it is wiped again before it is offered"
+			: quarantined ? "released; drover wipes it again and then offers it"
 			: drain ? arena_printf(a, "released; drain %s no longer holds it", drain)
 				: "released"));
 }
@@ -102,9 +104,10 @@ static const char *retry_does(const json_t *m, struct arena *a)
 		   *reason = str_or(json_str_at(op, "lastError", "reason"), "");
 
 	if (str_eq(state_of(m), "quarantined"))
-		return "it leaves the quarantine now: it is switched off, isolated and wiped again";
+		return "drover ends the quarantine now: it switches the machine off, isolates it "
+		       "and wipes it again";
 	if (json_at(m, "status", "bmc", "refusedSecretVersion"))
-		return "drover tries the refused login at its BMC once more now";
+		return "drover now tries the login that its BMC refused once more";
 	if (str_eq(reason, "AgentVersionMismatch"))
 		return "drover boots it again now, from the boot image that drover has by now";
 	if (str_eq(waits, "Approval") && is_operators(reason))
@@ -120,7 +123,7 @@ static const char *retry_does(const json_t *m, struct arena *a)
 						  : "its turn among other machines",
 				    name_of(m));
 	if (str_empty(step) || str_empty(waits))
-		return "nothing waits for a retry; drover reads its BMC now";
+		return "nothing waits for a retry; drover only reads its BMC now";
 	return arena_printf(a,
 			    "drover reads its BMC and tries step %s again now, after attempt %lld",
 			    step, (long long)json_int_at(op, "attempt"));
@@ -233,7 +236,7 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 		return cli_failed(
 			c,
 			"machine %s is not confirmed off: its BMC answers and reports On; switch "
-			"the machine off, and drover sees that by itself",
+			"the machine off; drover notices that by itself",
 			name_of(m));
 	fprintf(stderr,
 		"You confirm that you saw machine %s (serial number %s) without power, because "
@@ -244,6 +247,7 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 	if (!yes && cli_confirm(c))
 		return 1;
 	return cli_write(c, OBJECT_MACHINE, name_of(m), cli_annotation(c, REQUEST_CONFIRM_OFF, id),
-			 arena_printf(a, "machine %s: counts as off in this operation (%s)",
+			 arena_printf(a,
+				      "machine %s: drover treats it as off in this operation (%s)",
 				      name_of(m), id));
 }

@@ -153,7 +153,9 @@ static int import(struct import *m)
 		return cli_failed(m->c, "found no BareMetalHost %s%sin this cluster",
 				  str_or(m->want->of, ""), m->want->of ? " " : "");
 	qsort(m->found.v, m->found.n, sizeof(*m->found.v), by_place);
-	return import_all(m) ? 0 : cli_failed(m->c, "no host could be converted");
+	return import_all(m) ? 0
+			     : cli_failed(m->c, "no BareMetalHost could be converted; the "
+						"comments above name the reasons");
 }
 
 int cli_do_import_hosts(struct cli_client *c, const struct cli_import_hosts *i)
@@ -180,8 +182,8 @@ struct line {
 };
 
 static const struct argp_option options[] = {
-	{"provider", PROVIDER, "NAME", 0, "Provider of the Machines (required)", 0},
-	{"instance-type", TYPE, "NAME", 0, "Instance type of the Machines", 0},
+	{"provider", PROVIDER, "NAME", 0, "Provider that will manage the Machines (required)", 0},
+	{"instance-type", TYPE, "NAME", 0, "Instance type of the Machines (default: not set)", 0},
 	IMPORT_ARGS_NAMESPACE,
 	CLI_OPTION_ROWS};
 

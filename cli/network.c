@@ -359,9 +359,9 @@ static void check_netris(struct network *w, const struct provider_object_network
 	}
 	if (!secret_equal_bytes(endpoint, o->endpoint, strlen(o->endpoint))) {
 		one_wrong(w, findings, "Secret",
-			  "its key endpoint differs from spec.network.netris.endpoint: drover "
-			  "does not send the password there",
-			  "make both the same");
+			  "its key endpoint differs from spec.network.netris.endpoint, so drover "
+			  "does not send the password to that endpoint",
+			  "set both to the URL of the fabric's controller");
 		return;
 	}
 	ask(w, n, &f, findings);
@@ -382,7 +382,8 @@ static int check(struct network *w, const char *name)
 	if (!o || cli_list(&w->c, OBJECT_MACHINE, on_machine, w, &e) < 0)
 		return cli_failed_read(&w->c, &e);
 	if (object_decode(&object_kinds[OBJECT_PROVIDER], o, w->a, &out, &e) < 0) {
-		one_wrong(w, findings, "Provider", e.text, "correct that field");
+		one_wrong(w, findings, "Provider", e.text,
+			  "correct the field that this message names");
 		return 0;
 	}
 	p = out;
@@ -394,10 +395,10 @@ static int check(struct network *w, const char *name)
 			findings,
 			finding("Provider", "note",
 				p->spec.network.type == FABRIC_EXEC
-					? "type exec: only the controller runs its program; it is "
-					  "not checked here"
-					: "type none: nothing moves switch ports or proves their "
-					  "segment",
+					? "type exec: only drover's controller runs the fabric's "
+					  "program, so this command does not check it"
+					: "type none: drover neither moves switch ports nor proves "
+					  "their segment",
 				NULL));
 	if (p->spec.network.type == FABRIC_EXEC)
 		probe_check(w->probes.v, w->probes.n, on_probe, w);
@@ -409,8 +410,8 @@ static int check(struct network *w, const char *name)
 /* --- the command ------------------------------------------------------------------------------ */
 
 static const struct argp_option options[] = {
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
-	{"wait", WAIT, "SECONDS", 0, "How long to wait for switches to report (45)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	{"wait", WAIT, "SECONDS", 0, "How long to wait for switches to report (default: 45)", 0},
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -423,11 +424,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case WAIT:
 		if (!str_to_i64(arg, 0, 3600, &w->wait_s))
-			argp_error(st, "--wait: want 0 to 3600, got '%s'", arg);
+			argp_error(st, "--wait: want 0 to 3600 seconds, got '%s'", arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!w->what && !str_eq(arg, "check"))
-			argp_error(st, "want check, got '%s'", arg);
+			argp_error(st, "unknown subcommand '%s': want check", arg);
 		else if (!w->what)
 			w->what = arg;
 		else if (w->provider)

@@ -102,13 +102,14 @@ static int resume_machine(struct cli_client *c, const char *name)
 static int pause_one(struct cli_client *c, enum object_kind_id kind, const char *name)
 {
 	static const char *const means[OBJECT_KINDS] = {
-		[OBJECT_NODE_POOL] = "no Node is created or removed for it",
+		[OBJECT_NODE_POOL] = "drover creates and removes no Node for it",
 		[OBJECT_PROVIDER] =
-			"its machines stay as they are, but instances of a BurstPolicy still end "
-			"on time",
-		[OBJECT_VIRTUAL_CLUSTER] = "no Node is created or removed for it",
+			"drover leaves its machines as they are, but still ends instances of a "
+			"BurstPolicy on time",
+		[OBJECT_VIRTUAL_CLUSTER] = "drover creates and removes no Node for it",
 		[OBJECT_BURST_POLICY] =
-			"it launches nothing, but instances that it launched still end on time",
+			"drover launches nothing for it, but still ends the instances that it "
+			"launched on time",
 	};
 	OWN(arena) a = arena_new();
 
@@ -140,9 +141,10 @@ static int open_line(struct cli_client *c, enum object_kind_id kind, const char 
 		arena_printf(
 			a, "%s %s: %s", object_kinds[kind].singular, name,
 			kind == OBJECT_VIRTUAL_CLUSTER
-				? "the Nodes that its API server lists now are accepted as all of "
-				  "its Nodes"
-				: "new claims may start; failures before now no longer count"));
+				? "drover accepts the Nodes that its API server lists now as "
+				  "complete"
+				: "drover may create NodeClaims for it again; failures before now "
+				  "no longer count"));
 }
 
 static int resume_one(struct cli_client *c, enum object_kind_id kind, const char *name)
@@ -155,8 +157,8 @@ static int resume_one(struct cli_client *c, enum object_kind_id kind, const char
 			a, "%s %s is no longer paused%s", object_kinds[kind].singular, name,
 			kind == OBJECT_BURST_POLICY
 				? ""
-				: "; if failures stopped new claims, run the same command again to "
-				  "let them start"));
+				: "; if drover had stopped creating NodeClaims after failures, run "
+				  "the same command again to end that stop too"));
 }
 
 int cli_do_resume(struct cli_client *c, const char *what)

@@ -62,10 +62,10 @@ static const struct argp_option options[] = {
 	 "--change one instance is launched, billed and terminated",
 	 0},
 	{"change", CHANGE, NULL, 0,
-	 "Also power the machine off and on and change what it boots: use a machine that nobody "
-	 "needs",
+	 "Also switch the machine off and on and change what it boots: choose a machine that "
+	 "nobody needs",
 	 0},
-	{"output", 'o', "text|json", 0, "Output format (text)", 0},
+	{"output", 'o', "text|json", 0, "Output format (default: text)", 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -90,7 +90,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!t->what && !str_eq(arg, "test"))
-			argp_error(st, "want test, got '%s'", arg);
+			argp_error(st, "unknown subcommand '%s': want test", arg);
 		if (!t->what) {
 			t->what = arg;
 			return 0;
@@ -100,11 +100,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!t->machine)
-			argp_error(st, "which machine? want --machine NAME or --cloud TYPE");
+			argp_error(st, "give --machine NAME or --cloud TYPE");
 		else if (!t->command || t->command[0][0] != '/')
 			argp_error(st,
-				   "which program? want test --machine NAME -- /path/to/program "
-				   "[ARGUMENT...]");
+				   "give the program by its absolute path: test --machine NAME -- "
+				   "/path/to/program [ARGUMENT...]");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -51,11 +51,14 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "[REASON|STATE|TYPE[.FIELD...]]",
-	.doc = "Explain a reason that drover reports about a machine, its NodeClaim or its "
-	       "tenant, and what helps; a state of a machine; or a field of an object. Without "
-	       "an argument: list all reasons of machines.\v"
-	       "Examples:\n  drover explain DriveMissing\n  drover explain | grep -i bmc\n"
-	       "  drover explain wiping\n  drover explain nodepool.spec.disruption.budgets\n"
+	.doc = "Explain one of these: a reason that drover reports about a machine, its NodeClaim "
+	       "or its tenant, with what helps; a state of a machine; a field of an object. "
+	       "Without an argument: list all reasons of machines.\v"
+	       "Examples:\n"
+	       "  drover explain DriveMissing\n"
+	       "  drover explain | grep -i bmc\n"
+	       "  drover explain wiping\n"
+	       "  drover explain nodepool.spec.disruption.budgets\n"
 	       "Reasons appear in conditions, in events and in column ERROR of `drover get "
 	       "machines`. Reasons in events of waiting pods: docs/pods.md. Codes of BurstPolicy "
 	       "decisions: docs/burst.md. Types of objects: " TARGET_KINDS
@@ -93,7 +96,7 @@ static json_t *of_tenant(const char *name)
 	if (!helps)
 		return NULL;
 	o = json_pack("{s:s, s:s}", "reason", name, "means",
-		      "used in conditions of a VirtualCluster; the condition's message has the "
+		      "a reason in conditions of a VirtualCluster; the condition's message has the "
 		      "details");
 	answer_help(o, helps, "NAME");
 	return o;
@@ -259,7 +262,7 @@ static int unknown_field(const struct explain_field *f)
 	fprintf(stderr, "drover explain: %s has no field '%s'", f->path, word);
 	near_print(&near, prefix, stderr);
 	if (!near.n)
-		fprintf(stderr, "; `drover explain %s` lists %s", f->path,
+		fprintf(stderr, "; `drover explain %s` shows %s", f->path,
 			explain_field_below(f)->name ? "its fields" : "what it is");
 	fputc('\n', stderr);
 	free(word);
@@ -284,9 +287,9 @@ static int unknown_name(const char *name)
 	fprintf(stderr, "drover explain: unknown reason, state or field '%s'", word);
 	near_print(&near, "", stderr);
 	if (!near.n)
-		fputs("; `drover explain` lists all reasons of machines, `drover explain "
-		      "machine.spec` fields; for reasons of pods and bursts see docs/pods.md and "
-		      "docs/burst.md",
+		fputs("; `drover explain` lists all reasons of machines, and `drover explain "
+		      "machine.spec` lists fields; for reasons of pods and bursts see docs/pods.md "
+		      "and docs/burst.md",
 		      stderr);
 	fputc('\n', stderr);
 	free(word);

@@ -150,94 +150,103 @@ static const struct argp_option options[] = {
 	 " agent-name is required",
 	 0},
 	{"kubeconfig", 'k', "FILE", 0,
-	 "Kubeconfig of the host cluster (in a pod: its ServiceAccount)", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
-	{"identity", 'i', "NAME", 0, "Name of this replica (the host name)", 0},
-	{"agent-image", 'a', "ISO", 0, "Boot image of drover-agent", 0},
+	 "Kubeconfig of the host cluster (default: the ServiceAccount of drover's pod)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	{"identity", 'i', "NAME", 0, "Name of this replica (default: the host name)", 0},
+	{"agent-image", 'a', "ISO", 0, "Boot image of drover-agent (default: none)", 0},
 	{"agent-image-key", OPT_IMAGE_KEY, "ed25519:BASE64", 0,
 	 "Public key that signed the boot image: its builder's key is in drover-agent.pub beside "
 	 "it. Required with --agent-image. An absolute path names a file with the key; protect "
 	 "the file as well as this program",
 	 0},
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
-	 "CA certificates that machines trust when they fetch an image by https "
-	 "(/etc/ssl/certs/ca-certificates.crt)",
+	 "CA certificates that machines trust when they fetch an image by https (default: "
+	 "/etc/ssl/certs/ca-certificates.crt)",
 	 0},
 	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
-	 "Write each wipe record and the public keys to this directory; see docs/evidence.md", 0},
+	 "Also write each wipe record and the public keys to this directory; see docs/evidence.md "
+	 "(default: off)",
+	 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
 	 "Program that Providers may run by spec.network.exec.command: its absolute path, or the "
 	 "path and the first arguments, such as '/usr/bin/drover sim port-move'; may be repeated "
-	 "(none)",
+	 "(default: none)",
 	 0},
 	{"management-network", OPT_NETWORK, "NETWORK", 0,
-	 "Network such as 10.0.8.0/24 to which no tenant's kubeconfig may point. The addresses of "
-	 "BMCs and of drover are always refused; may be repeated (none)",
+	 "Network such as 10.0.8.0/24 to which no tenant's kubeconfig may point. drover always "
+	 "refuses the addresses of BMCs and its own; may be repeated (default: none)",
 	 0},
 	{"allow-libvirt", OPT_LIBVIRT, "URI", 0,
 	 "URI that Providers of type libvirt may use in spec.libvirt.uri, such as qemu:///system, "
-	 "compared letter for letter; may be repeated (none)",
+	 "compared letter for letter; may be repeated (default: none)",
 	 0},
-	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0, "TLS endpoint for agents (0.0.0.0:8443)", 0},
+	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0,
+	 "TLS endpoint for agents (default: 0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
-	 "Host name or IP address in the certificate of --agent-listen; may be repeated (the host "
-	 "name)",
+	 "Host name or IP address in the certificate of --agent-listen; may be repeated (default: "
+	 "the host name)",
 	 0},
-	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0, "HTTP endpoint for boot media (0.0.0.0:8080)",
-	 0},
+	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0,
+	 "HTTP endpoint for boot media (default: 0.0.0.0:8080)", 0},
 	{"ops-listen", OPT_OPS, "ADDR:PORT", 0,
-	 "HTTP endpoint of /healthz, /readyz, /leadz and /metrics, without authentication: keep "
-	 "it on loopback (127.0.0.1:9090)",
+	 "HTTP endpoint of /healthz, /readyz, /leadz and /metrics, without authentication: keep it "
+	 "on loopback (default: 127.0.0.1:9090)",
 	 0},
 	{"metrics-listen", OPT_METRICS, "ADDR:PORT", 0,
 	 "HTTPS endpoint of /metrics, for clients with the bearer token of Secret "
-	 "drover-metrics-token, and of /leadz, which answers 200 on the leader only (off)",
+	 "drover-metrics-token, and of /leadz, which answers 200 on the leader only (default: off)",
 	 0},
 	{"view-listen", OPT_VIEW, "ADDR:PORT", 0,
 	 "HTTPS endpoint of the fleet and the queue as JSON, for clients whose bearer token the "
-	 "host cluster accepts; see docs/view.md (off)",
+	 "host cluster accepts; see docs/view.md (default: off)",
 	 0},
 	{"traces-endpoint", OPT_TRACES, "URL", 0,
 	 "Send traces of NodeClaims and Drains to this OpenTelemetry collector by OTLP over HTTP, "
-	 "such as https://collector:4318/v1/traces; see docs/traces.md (off)",
+	 "such as https://collector:4318/v1/traces; see docs/traces.md (default: off)",
 	 0},
 	{"traces-ca", OPT_TRACES_CA, "FILE", 0,
-	 "CA certificates for --traces-endpoint (the system's)", 0},
+	 "CA certificates for --traces-endpoint (default: the system's)", 0},
 	{"traces-token-file", OPT_TRACES_TOKEN, "FILE", 0,
-	 "File with the bearer token for --traces-endpoint, which must then be https (none)", 0},
+	 "File with the bearer token for --traces-endpoint, which must then be https (default: "
+	 "none)",
+	 0},
 	{"per-address", OPT_PER_ADDRESS, "N", 0,
-	 "Most connections from one address to the agent endpoint, and to the media endpoint "
-	 "(64); allow four for each machine behind one NAT address",
+	 "Most connections at a time from one address, to the agent endpoint and to the media "
+	 "endpoint each; allow four for each machine behind one NAT address (default: 64)",
 	 0},
-	{"poll-ms", OPT_POLL, "MS", 0, "Interval between reads of a machine in transition (1000)",
-	 0},
+	{"poll-ms", OPT_POLL, "MS", 0,
+	 "Interval between two reads of a machine in transition (default: 1000)", 0},
 	{"settle-ms", OPT_SETTLE, "MS", 0,
-	 "Interval between the two reads that prove power off (5000)", 0},
+	 "Interval between the two reads that prove that a machine is off (default: 5000)", 0},
 	{"batch-idle-ms", OPT_BATCH_IDLE, "MS", 0,
-	 "Plan new pods once no further pod arrived for this long (1000)", 0},
+	 "Plan new pods once no further pod has arrived for this long (default: 1000)", 0},
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0,
-	 "Plan new pods at the latest this long after the first (10000)", 0},
+	 "Plan new pods at the latest this long after the first of them arrived (default: 10000)",
+	 0},
 	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
-	 "Age at which a tenant's past GPU use counts half in the order of the queue (168h)", 0},
+	 "Age at which a tenant's past GPU use counts half in the order of the queue (default: "
+	 "168h)",
+	 0},
 	{"pod-priority", OPT_PRIORITY, "tenant|fleet", 0,
 	 "tenant: a pod's priority counts within its tenant, and among tenants only up to the "
 	 "tenant's spec.priority. fleet: it counts among all pods, so any user who sets a high "
-	 "priority goes before everybody else (tenant)",
+	 "priority goes before everybody else (default: tenant)",
 	 0},
 	{"aging-points", OPT_AGING_POINTS, "N", 0,
-	 "Priority points that a pod may move up for each hour of waiting, to the priority of "
-	 "another waiting pod (10); 0: none",
+	 "Priority points that a pod may move up for each hour of waiting, at most to the priority "
+	 "of another waiting pod; 0: none (default: 10)",
 	 0},
 	{"aging-max", OPT_AGING_MOST, "N", 0,
-	 "Most priority points that a waiting pod may move up (1000)", 0},
+	 "Most priority points that a waiting pod may move up in all (default: 1000)", 0},
 	{"gang-level", OPT_LEVEL, "KEY", 0,
 	 "Machine label by which drover places a gang of pods close together; may be repeated, the "
-	 "narrowest first (nvidia.com/gpu.clique, topology.drover.dev/rack, "
+	 "narrowest first (default: nvidia.com/gpu.clique, topology.drover.dev/rack, "
 	 "topology.drover.dev/leaf, topology.drover.dev/spine)",
 	 0},
 	{"gang-hold", OPT_GANG_HOLD, "DURATION", 0,
 	 "How long free machines are reserved, the first time, for a tenant's gangs of pods that "
-	 "are not complete yet (30m); later reservations last up to 4 times as long. 0s: none",
+	 "are not complete yet; later reservations last up to 4 times as long; 0s: none (default: "
+	 "30m)",
 	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},
@@ -333,14 +342,14 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_NAME:
 		if (r->nnames == NAMES_MAX)
-			argp_error(st, "--agent-name: at most %d", NAMES_MAX);
+			argp_error(st, "--agent-name: at most %d names", NAMES_MAX);
 		r->names[r->nnames++] = arg;
 		return 0;
 	case OPT_EXEC:
 		if (allowed_refuses(arg))
 			argp_error(st, "--allow-exec %s: %s", arg, allowed_refuses(arg));
 		if (r->nprograms == PROGRAMS_MAX)
-			argp_error(st, "--allow-exec: at most %d", PROGRAMS_MAX);
+			argp_error(st, "--allow-exec: at most %d programs", PROGRAMS_MAX);
 		r->programs[r->nprograms++] = arg;
 		return 0;
 	case OPT_NETWORK:
@@ -350,12 +359,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 				"--management-network: want a network such as 10.0.8.0/24, got %s",
 				arg);
 		if (r->nnetworks == NETWORKS_MAX)
-			argp_error(st, "--management-network: at most %d", NETWORKS_MAX);
+			argp_error(st, "--management-network: at most %d networks", NETWORKS_MAX);
 		r->networks[r->nnetworks++] = arg;
 		return 0;
 	case OPT_LIBVIRT:
 		if (r->nhosts == PROGRAMS_MAX)
-			argp_error(st, "--allow-libvirt: at most %d", PROGRAMS_MAX);
+			argp_error(st, "--allow-libvirt: at most %d URIs", PROGRAMS_MAX);
 		r->hosts[r->nhosts++] = arg;
 		return 0;
 	case OPT_VIEW:
@@ -375,8 +384,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_PER_ADDRESS:
 		if (!str_to_i64(arg, 4, AGENT_CONNECTIONS, &r->per_address))
-			argp_error(st, "--per-address: want 4 to %d, got %s", AGENT_CONNECTIONS,
-				   arg);
+			argp_error(st, "--per-address: want 4 to %d connections, got %s",
+				   AGENT_CONNECTIONS, arg);
 		return 0;
 	case OPT_POLL:
 		if (!str_to_i64(arg, 50, 60000, &r->poll_ms))
@@ -448,8 +457,8 @@ static const struct argp argp = {
 	.doc = "Run the controller: watch tenants' pods, provision and reclaim machines.\v"
 	       "Example: drover run --kubeconfig host.conf --agent-image drover-agent.iso "
 	       "--agent-name 10.1.0.5\n"
-	       "SIGTERM stops the controller: it releases its Lease and leaves machines as they "
-	       "are.",
+	       "SIGTERM stops the controller: the controller releases its Lease and leaves "
+	       "machines as they are.",
 };
 
 static void give_up(struct run *r, const struct err *e, const char *what)

@@ -32,8 +32,8 @@ static size_t print_problem(const struct cli_client *c, const char *problem, siz
 		return 0;
 	str_format(
 		line, sizeof(line),
-		"drover's leader does not answer (%.400s); shown from objects: at most 64 waiting "
-		"pods of a tenant",
+		"drover's leader does not answer (%.400s), so this comes from objects, which list "
+		"at most 64 waiting pods of a tenant",
 		problem);
 	str_printable(line);
 	(void)cli_failed(c, "%s", line);

@@ -193,8 +193,8 @@ static void print_needs(const json_t *status, struct screen *s, struct arena *a)
 	}
 	screen_line(s, TITLE, all ? "Needs attention (drover why)" : "Nothing is stuck");
 	for (int need = 0; need < NEEDS; need++) {
-		static const char *const words[NEEDS] = {"needs an operator", "overdue", "slow",
-							 "needs its tenant",  "waits",	 "held"};
+		static const char *const words[NEEDS] = {"needs a person",   "overdue", "slow",
+							 "needs its tenant", "waits",	"held"};
 
 		n = json_int_at(status, "needs", need_name((enum need)need));
 		if (n)
@@ -309,5 +309,5 @@ void status_print(const json_t *status, int64_t now, struct screen *s)
 	for (int i = 0; i < SECTIONS; i++)
 		print_section(&x[i], s);
 	if (!rows_of(&x[QUEUE]))
-		screen_line(s, TITLE, "Queue 0: no pod waits");
+		screen_line(s, TITLE, "Queue: no pod waits");
 }

@@ -223,8 +223,8 @@ static void import_one(struct import *m, const struct found *f)
 		     "  controlPlane: found no StatefulSet or Deployment of this name, so drover "
 		     "cannot tell whether the vCluster sleeps");
 	if (!f->server)
-		note(m, "  server: the Service has no address yet; drover refuses the server in "
-			"the kubeconfig if it is localhost");
+		note(m, "  server: the Service has no address yet; drover refuses the kubeconfig "
+			"if its server is localhost");
 	if (!f->join)
 		note(m,
 		     "  joinEndpoint: the Service has no address outside the cluster; nodes join "
@@ -320,7 +320,7 @@ struct line {
 };
 
 static const struct argp_option options[] = {
-	{"quota", 'q', "GPUS", 0, "GPU quota of each tenant (0)", 0},
+	{"quota", 'q', "GPUS", 0, "GPU quota of each tenant (default: 0)", 0},
 	IMPORT_ARGS_NAMESPACE,
 	CLI_OPTION_ROWS};
 
@@ -342,13 +342,14 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = IMPORT_ARGS_DOC,
 	.doc = "Find the vClusters of the host cluster by their Services. For each that is not a "
-	       "tenant yet, print the objects that make it one: the VirtualCluster, and a Role "
-	       "and RoleBinding for the Secret with its kubeconfig.\v"
-	       "Examples:\n  drover tenant import\n"
+	       "tenant yet, print the objects that make it a tenant: the VirtualCluster, and a "
+	       "Role and RoleBinding that let drover read the Secret with its kubeconfig.\v"
+	       "Examples:\n"
+	       "  drover tenant import\n"
 	       "  drover tenant import team-a --quota 64 | kubectl apply -f -\n"
 	       "  drover tenant import vc-team-a/team-a -o json\n"
-	       "The command reads no Secret and changes nothing: review its output, then apply "
-	       "it. Exit status 1: there is no vCluster, or the cluster could not be read.",
+	       "The command reads no Secret and changes nothing: review its output, then apply it. "
+	       "Exit status 1: there is no vCluster, or the cluster could not be read.",
 };
 
 int cli_tenant(int argc, char **argv)

@@ -526,7 +526,7 @@ struct line {
 };
 
 static const struct argp_option options[] = {
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -547,10 +547,12 @@ static const struct argp argp = {
 	.doc = "Show the fleet: racks, machines, what each machine does and waits for, the queue "
 	       "of pods, claims in progress.\v"
 	       "On a terminal each change is shown: up and down select a machine, Enter shows why "
-	       "it waits, as drover why does, "
-	       "Tab shows racks or the queue, s sorts, / filters, r retries, ? lists the keys, q "
-	       "quits. On a pipe it is printed once.\n\nExamples:\n  drover top\n  drover top | "
-	       "head -3\n  drover top -o json | jq '.machines[].state'\n",
+	       "it waits, as drover why does, Tab shows racks or the queue, s sorts, / filters, r "
+	       "retries, ? lists the keys, q quits. On a pipe the fleet is printed once.\n\n"
+	       "Examples:\n"
+	       "  drover top\n"
+	       "  drover top | head -3\n"
+	       "  drover top -o json | jq '.machines[].state'\n",
 };
 
 int cli_top(int argc, char **argv)

@@ -257,7 +257,7 @@ static void draw_racks(struct draw *d, bool choose)
 
 	screen_line(d->s, SCREEN_BOLD,
 		    arena_printf(d->a,
-				 " %zu RACKS   ! operator  x fails  ~ changes  %s serves  . rests",
+				 " %zu RACKS   ! person  x fails  ~ changes  %s serves  . rests",
 				 v->nracks, d->s->unicode ? "\u25a0" : need_glyphs[NEED_SERVES]));
 	room = screen_left(d->s) < v->nracks ? screen_left(d->s) * b.across : v->nracks;
 	from = choose ? first_row(v->rack_at, room) : 0;
@@ -438,7 +438,7 @@ static const char help_text[] =
 	"Esc             back, clear the filter\n"
 	"Ctrl-L          draw again\n"
 	"q               quit\n"
-	"red ! needs an operator; yellow x failed or slow, drover retries\n"
+	"red ! needs a person; yellow x failed or slow, drover retries\n"
 	"cyan ~ in transition; green # serving; . at rest";
 
 /* --- the screen ------------------------------------------------------------------------------- */

@@ -160,21 +160,22 @@ static void read_one(struct one *v, const struct argp_option *options, const cha
 
 static const struct argp_option plain_options[] = {CLI_OPTION_ROWS};
 static const struct argp_option reason_options[] = {
-	{"reason", 'r', "TEXT", 0, "Why; shown to other operators", 0}, CLI_OPTION_ROWS};
+	{"reason", 'r', "TEXT", 0, "Why; shown to everyone who looks at the machine", 0},
+	CLI_OPTION_ROWS};
 
 int cli_approve(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{"wipe", 'w', NULL, 0,
-		 "Power off and wipe the machine even if it is on or quarantined; without this "
-		 "option, such a machine waits. All its data is lost",
+		 "Switch off and wipe the machine even if it is on or quarantined; without this "
+		 "option, drover does not touch such a machine. All its data is lost",
 		 0},
 		{"drives", DRIVES, NULL, 0,
 		 "Replace spec.drives by the drives found at the last inspection. Drives that "
 		 "leave the list, or that only the BMC lists, were not wiped: confirm that you "
 		 "know where they are. A quarantined machine is wiped again",
 		 0},
-		{"yes", 'y', NULL, 0, "With --drives: do not ask for that confirmation", 0},
+		{"yes", 'y', NULL, 0, "With --drives: do not ask you to confirm", 0},
 		{"adopt", ADOPT, "CLAIM", 0,
 		 "Take over a running machine, without a wipe. CLAIM is its NodeClaim, which has "
 		 "the same name as its Node in the tenant's cluster",
@@ -209,11 +210,13 @@ int cli_release(int argc, char **argv)
 	struct one v = {.what = "machine or node"};
 
 	read_one(&v, plain_options, "NODE|MACHINE",
-		 "End a hold, or a quarantine that an operator requested. After a hold the Node "
-		 "accepts pods again. After a quarantine the machine is wiped and offered "
+		 "End a hold, or a quarantine that a person requested. After a hold the Node "
+		 "accepts pods again. After a quarantine drover wipes the machine and offers it "
 		 "again. (`drover drain --then Release` is something else: it takes a machine from "
 		 "its tenant.)\v"
-		 "Examples:\n  drover release gpu-r1-07\n  drover release h100-x7k2p\n"
+		 "Examples:\n"
+		 "  drover release gpu-r1-07\n"
+		 "  drover release h100-x7k2p\n"
 		 "The same with kubectl: annotate the Machine with drover.dev/release, and remove "
 		 "its annotation drover.dev/quarantine.",
 		 argc, argv);
@@ -225,11 +228,12 @@ int cli_retry(int argc, char **argv)
 	struct one v = {.what = "machine"};
 
 	read_one(&v, plain_options, "MACHINE",
-		 "Retry now: skip the back-off between attempts, end a quarantine that ends by "
-		 "itself, try a refused BMC login once more.\v"
-		 "Examples:\n  drover retry gpu-r1-07\n"
-		 "The same with kubectl: annotate the Machine with drover.dev/retry=VALUE, a "
-		 "value not used before.",
+		 "Retry now: skip the back-off between attempts, end a quarantine that drover "
+		 "would end later by itself, and try a refused BMC login once more.\v"
+		 "Examples:\n"
+		 "  drover retry gpu-r1-07\n"
+		 "The same with kubectl: annotate the Machine with drover.dev/retry=VALUE, a value "
+		 "not used before.",
 		 argc, argv);
 	return RUN_ONE(v, "drover retry", cli_do_retry(&c, v.name));
 }
@@ -239,8 +243,8 @@ int cli_quarantine(int argc, char **argv)
 	struct one v = {.what = "machine", .needs_reason = true};
 
 	read_one(&v, reason_options, "MACHINE",
-		 "Take a machine out of use until `drover release`. A machine that serves a "
-		 "tenant is drained first.\v"
+		 "Take a machine out of use until `drover release`. drover first drains a machine "
+		 "that serves a tenant.\v"
 		 "Examples:\n"
 		 "  drover quarantine gpu-r1-07 --reason 'GPU 3 falls off the bus, RMA 881'\n"
 		 "The same with kubectl: annotate the Machine with drover.dev/quarantine=REASON, "
@@ -254,9 +258,10 @@ int cli_retire(int argc, char **argv)
 	struct one v = {.what = "machine", .reason = "to be retired"};
 
 	read_one(&v, reason_options, "MACHINE",
-		 "Stop managing a machine for good. A machine that serves a tenant is drained and "
-		 "wiped first.\v"
-		 "Examples:\n  drover retire gpu-r1-07\n"
+		 "Stop managing a machine for good. drover first drains and wipes a machine that "
+		 "serves a tenant.\v"
+		 "Examples:\n"
+		 "  drover retire gpu-r1-07\n"
 		 "  drover retire gpu-r1-07 --reason 'sold'\n"
 		 "The same with kubectl: patch spec.managementPolicy to Retire, or create a Drain "
 		 "with then: Retire.",
@@ -293,15 +298,19 @@ int cli_pause(int argc, char **argv)
 
 	read_one(
 		&v, pause_options, PAUSED_ARGS,
-		"Pause a pool, a provider, a tenant, a machine or a BurstPolicy. For a paused "
-		"pool or tenant drover creates and removes no Node. Machines of a paused provider, "
-		"and a paused machine, stay as they are. A paused BurstPolicy launches nothing. "
-		"Nodes that serve keep serving.\v"
-		"Examples:\n  drover pause pool/h100\n  drover pause provider/hall-a\n"
-		"  drover pause tenant/team-a\n  drover pause machine/gpu-r1-07\n"
-		"  drover pause burstpolicy/research\n  drover pause --all\n"
+		"Pause a pool, a provider, a tenant, a machine or a BurstPolicy. For a paused pool "
+		"or tenant drover creates and removes no Node. Machines of a paused provider, and "
+		"a paused machine, stay as they are. A paused BurstPolicy launches nothing. Nodes "
+		"that serve keep serving.\v"
+		"Examples:\n"
+		"  drover pause pool/h100\n"
+		"  drover pause provider/hall-a\n"
+		"  drover pause tenant/team-a\n"
+		"  drover pause machine/gpu-r1-07\n"
+		"  drover pause burstpolicy/research\n"
+		"  drover pause --all\n"
 		"The same with kubectl: patch spec.paused to true; of a machine, "
-		"spec.managementPolicy to Observe. `drover resume` ends it.",
+		"spec.managementPolicy to Observe. `drover resume` ends the pause.",
 		argc, argv);
 	return RUN_ONE(v, "drover pause",
 		       v.all ? cli_do_pause_all(&c, true) : cli_do_pause(&c, v.name));
@@ -312,13 +321,16 @@ int cli_resume(int argc, char **argv)
 	struct one v = {.what = PAUSED, .may_all = true};
 
 	read_one(&v, pause_options, PAUSED_ARGS,
-		 "End a pause. If a pool or a provider is not paused: let new claims start again "
-		 "after failures stopped them; failures before now no longer count. For a tenant "
-		 "that lost more than a fifth of its Nodes at once (NodesLost): accept that those "
-		 "Nodes are gone. --all ends every pause except those of machines, whoever began "
-		 "it.\v"
-		 "Examples:\n  drover resume pool/h100\n  drover resume provider/hall-a\n"
-		 "  drover resume tenant/team-a\n  drover resume machine/gpu-r1-07\n"
+		 "End a pause. If a pool or a provider is not paused: after repeated failures "
+		 "drover stops creating NodeClaims for it (condition LineStopped); let drover "
+		 "create them again, and no longer count failures before now. For a tenant that "
+		 "lost more than a fifth of its Nodes at once (NodesLost): accept that those Nodes "
+		 "are gone. --all ends every pause except those of machines, whoever began it.\v"
+		 "Examples:\n"
+		 "  drover resume pool/h100\n"
+		 "  drover resume provider/hall-a\n"
+		 "  drover resume tenant/team-a\n"
+		 "  drover resume machine/gpu-r1-07\n"
 		 "  drover resume --all\n"
 		 "The same with kubectl: patch spec.paused to false; of a machine, "
 		 "spec.managementPolicy to Manage; or annotate the object with "
@@ -333,10 +345,11 @@ int cli_cancel(int argc, char **argv)
 	struct one v = {.what = "drain"};
 
 	read_one(&v, plain_options, "DRAIN",
-		 "Cancel a Drain. Machines that have not left yet keep serving; machines that "
-		 "have left are not brought back. Cancelling a finished Drain with --then Hold "
-		 "ends the hold.\v"
-		 "Examples:\n  drover cancel drain-gpu-r1-07-1f2e\n"
+		 "Cancel a Drain. Machines that have not left their tenant yet keep serving it; "
+		 "machines that have left do not return. Cancelling a finished Drain with --then "
+		 "Hold ends the hold.\v"
+		 "Examples:\n"
+		 "  drover cancel drain-gpu-r1-07-1f2e\n"
 		 "The same with kubectl: patch spec.cancelled of the Drain to true.",
 		 argc, argv);
 	return RUN_ONE(v, "drover cancel", cli_do_cancel(&c, v.name));

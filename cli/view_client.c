@@ -225,8 +225,8 @@ static int use_url(struct view_client *v, struct err *e)
 		rc = file_read(v->w.ca_file, &file, e) < 0 ? err_wrap(e, "--view-ca") : 0;
 	else if (!ca)
 		rc = err_set(e, ERR_NOT_FOUND, 0,
-			     "the CA of --view is unknown: give --view-ca FILE with key ca.crt of "
-			     "Secret " KEYS_AGENT_CA);
+			     "the CA of --view is unknown: give --view-ca FILE, a file with the "
+			     "value of key ca.crt of Secret " KEYS_AGENT_CA);
 	if (!rc)
 		rc = set_peer(v, v->w.url, v->w.ca_file ? str_or(file.data, "") : ca, e);
 	buf_done(&file);
@@ -280,7 +280,7 @@ static void advise(struct view_client *v, struct err *e)
 	else if (was.code == 401)
 		help = "log in again, or give another --context";
 	else if (was.kind == ERR_UNAVAILABLE || was.kind == ERR_TIMEOUT)
-		help = "drover check";
+		help = "`drover check` shows whether drover runs";
 	if (help)
 		(void)!err_set(e, was.kind, was.code, "%.130s; what helps: %s", was.text, help);
 }

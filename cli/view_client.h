@@ -38,7 +38,7 @@ enum { VIEW_URL = 0x6101, VIEW_CA }; /* argp keys of the options of VIEW_CLIENT_
 	 VIEW_URL,                                                                                 \
 	 "URL",                                                                                    \
 	 0,                                                                                        \
-	 "Read the leader's view at this https URL (DROVER_VIEW; default: find it)",               \
+	 "HTTPS URL of the leader's view (default: DROVER_VIEW, else found)",                      \
 	 0},                                                                                       \
 	{                                                                                          \
 		"view-ca", VIEW_CA, "FILE", 0,                                                     \

@@ -90,8 +90,8 @@ struct why {
 
 static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0,
-	 "drover's own namespace (drover-system); in a tenant's cluster the pod's namespace (that "
-	 "of the context)",
+	 "drover's own namespace (default: drover-system); in a tenant's cluster, the pod's "
+	 "namespace (default: that of the context)",
 	 0},
 	VIEW_CLIENT_PLACE,
 	{"short", 's', NULL, 0, "Without a name: one line for each object, with the command", 0},
@@ -149,7 +149,7 @@ static int why_at_host(struct cli_client *c, const char *target, const char *ns)
 	if (slashes_in(s) != 1)
 		return cli_do_why(c, s, ns);
 	if (is_pod(s, type))
-		return cli_failed(c, "a pod is TENANT/NAMESPACE/POD, got '%s'", s);
+		return cli_failed(c, "name a pod as TENANT/NAMESPACE/POD, got '%s'", s);
 	if (str_starts(s, "gang/"))
 		return cli_failed(c, "a gang is gang/TENANT/NAMESPACE/GANG, got '%s'", s);
 	if (target_kind(s, type) == OBJECT_WIPE_RECORD)
@@ -221,9 +221,9 @@ static const struct argp argp = {
 	       "Types: pod, " TARGET_KINDS
 	       ". A NAME without a type is looked up as a machine, then as a claim, then as any "
 	       "other type.\n"
-	       "The command only reads: drover's objects; for a pod also the Secret with its "
-	       "tenant's kubeconfig, and with it the pod. Exit status 1: the object does not "
-	       "exist, or the pod could not be looked up.",
+	       "The command changes nothing. It reads drover's objects; for a pod also the Secret "
+	       "with its tenant's kubeconfig, which it uses to read the pod. Exit status 1: the "
+	       "object does not exist, or the pod could not be looked up.",
 };
 
 int cli_why(int argc, char **argv)

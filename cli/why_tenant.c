@@ -95,7 +95,8 @@ static void print_age(struct buf *out, struct arena *a, const json_t *list, int6
 	row(out, a, "as of", age_span(time, now, a));
 	if (time && str_to_time(time, &t) && now - t > OLD_MS)
 		row(out, a, "note",
-		    "drover has not updated this for more than 10 min: ask its operator");
+		    "drover has not updated this list for more than 10 min: ask drover's "
+		    "administrator");
 }
 
 static void print_pod(struct cli_client *c, const json_t *answer)
@@ -149,7 +150,7 @@ static void print_all(struct cli_client *c, const json_t *list)
 	if (left)
 		row(&out, a, "-", arena_printf(a, "and %lld more", left));
 	if (!json_int_at(list, "total"))
-		row(&out, a, "pods", "none waits for a machine of drover");
+		row(&out, a, "pods", "no pod waits for a machine of drover");
 	print_quota(&out, a, list);
 	print_age(&out, a, list, now);
 	fwrite(out.data, 1, out.len, c->out);

@@ -298,8 +298,8 @@ static void ask_cluster(struct verify *v)
 
 	if (!host && v->nnames)
 		(void)!err_wrap(
-			&e, "no such file, and the host cluster cannot be asked for a WipeRecord "
-			    "of this name");
+			&e, "there is no such file, and drover cannot ask the host cluster for a "
+			    "WipeRecord of this name");
 	if (!host) {
 		complain(v, v->nnames ? v->names[0] : "host cluster", e.text);
 		return;
@@ -312,8 +312,9 @@ static void ask_cluster(struct verify *v)
 	if (v->client) {
 		if (!v->nkeys) {
 			if (!v->keys_only)
-				fputs("drover wipe: no --key: using the keys that the cluster "
-				      "publishes; --keys FILE uses keys that you saved\n",
+				fputs("drover wipe: without --key or --keys drover uses the keys "
+				      "that the cluster publishes; to use keys that you saved, "
+				      "give --keys FILE\n",
 				      stderr);
 			(void)kube_get(v->client, &KUBE_CONFIGMAPS, v->ns, KEYS_PUBLISHED, on_keys,
 				       v);
@@ -340,12 +341,12 @@ enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE, OPT_RECORD, OPT_HTML };
 		 OPT_KEYS,                                                                         \
 		 "FILE",                                                                           \
 		 0,                                                                                \
-		 "File with public keys: keys.json, a ConfigMap, or one key a line",               \
+		 "File with public keys: keys.json, a ConfigMap, or one key per line",             \
 		 0},                                                                               \
 		{"machine", OPT_MACHINE, "NAME", 0, "Only records of this machine", 0},            \
 		CLI_CLUSTER_ROWS,                                                                  \
 	{                                                                                          \
-		"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0           \
+		"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0  \
 	}
 
 static const struct argp_option verify_options[] = {
@@ -415,12 +416,12 @@ static error_t parse_verify(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (v->nargs == NAMES_MAX)
-			argp_error(st, "at most %d at a time; a folder counts as one", NAMES_MAX);
+			argp_error(st, "at most %d arguments; a folder counts as one", NAMES_MAX);
 		v->args[v->nargs++] = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!v->nargs)
-			argp_error(st, "which files, folders or records?");
+			argp_error(st, "give files, folders or records");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -459,7 +460,7 @@ static const struct argp report_argp = {
 
 static const struct argp_option keys_options[] = {
 	CLI_CLUSTER_ROWS,
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
 	CLI_OUTPUT_ROW,
 	{0},
 };
@@ -496,8 +497,10 @@ static const struct argp keys_argp = {
 	.parser = parse_keys,
 	.doc = "Print the public keys with which drover countersigned wipe records, the current "
 	       "one first.\v"
-	       "Keep them where the operators of drover cannot write: a record is only as "
-	       "trustworthy as its key.\nExamples:\n  drover wipe keys\n"
+	       "Keep the keys where the people who run drover cannot change them: a record is only "
+	       "as trustworthy as its key.\n"
+	       "Examples:\n"
+	       "  drover wipe keys\n"
 	       "  drover wipe keys -o json > keys.json",
 };
 
@@ -525,7 +528,7 @@ static void verify_args(struct verify *v)
 		ask_cluster(v);
 	else if (!v->nkeys)
 		complain(v, "no key",
-			 "a signature is checked against a public key: give --key or --keys");
+			 "to check signatures, give the public keys with --key or --keys");
 }
 
 static int report(struct verify *v)

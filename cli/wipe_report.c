@@ -192,7 +192,8 @@ static const char *result_text(const struct report *r, const struct audit_record
 {
 	switch (v->result) {
 	case AUDIT_BAD:
-		return "DO NOT TRUST this record: it is not what was signed, or proves no wipe";
+		return "DO NOT TRUST this record: it differs from what was signed, or contains no "
+		       "proof of a wipe";
 	case AUDIT_UNFINISHED:
 		return "NOT WIPED: the attempt did not finish";
 	case AUDIT_FAILED:
@@ -219,7 +220,8 @@ static const char *chain_text(const struct report *r, const struct audit_record 
 				    "earlier records are there; add it, or find out who "
 				    "removed it",
 				    before);
-	return arena_printf(r->a, "names the record before, %s, which was not given", before);
+	return arena_printf(r->a, "names the record before it, %s, which this command did not get",
+			    before);
 }
 
 static void record(const struct report *r, const struct audit_record *v)

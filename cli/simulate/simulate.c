@@ -28,8 +28,8 @@ struct verb {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "table|json|svg", 0, "Output format (table); svg: a chart of the replay",
-	 0},
+	{"output", 'o', "table|json|svg", 0,
+	 "Output format (default: table); svg: a chart of the replay", 0},
 	{"what-if", 'w', "CHANGE", 0,
 	 "Also simulate with this change, and compare; may be repeated, changes add up", 0},
 	{0}};
@@ -46,7 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case 'w':
 		if (v->nchanges == CHANGES)
-			argp_error(st, "--what-if: at most %d", CHANGES);
+			argp_error(st, "--what-if: at most %d changes", CHANGES);
 		v->changes[v->nchanges++] = arg;
 		return 0;
 	case ARGP_KEY_ARG:
@@ -56,7 +56,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!v->path)
-			argp_error(st, "which file?");
+			argp_error(st, "give a scenario file");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -23,10 +23,10 @@ struct verb {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "FILE", 0, "Write to this file (standard output)", 0},
+	{"output", 'o', "FILE", 0, "Write to this file (default: standard output)", 0},
 	{"tenants", 't', NULL, 0,
-	 "Also read the tenants' Pods and Nodes, with the tenants' kubeconfigs", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (drover-system)", 0},
+	 "Also save the tenants' Pods and Nodes, read with the tenants' kubeconfigs", 0},
+	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
 	CLI_CLUSTER_ROWS,
 	{0}};
 
@@ -55,14 +55,16 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "Save the live fleet as a scenario file for `drover simulate`, without Secrets.\v"
-	       "Examples:\n  drover snapshot -o fleet.yaml\n"
+	.doc = "Save the live fleet as a scenario file for `drover simulate`.\v"
+	       "Examples:\n"
+	       "  drover snapshot -o fleet.yaml\n"
 	       "  drover snapshot --tenants -o now.yaml && drover simulate now.yaml\n"
-	       "The command only reads: Providers, NodePools, VirtualClusters, Machines, "
-	       "NodeClaims and WipeRecords; with --tenants also the Secrets with the tenants' "
-	       "kubeconfigs, and with them Pods and Nodes. The file contains only the fields that "
-	       "the planner reads. Exit status 1: an object could not be read; a comment in the "
-	       "file names it.",
+	       "The command changes nothing. It reads Providers, NodePools, VirtualClusters, "
+	       "Machines, NodeClaims and WipeRecords. With --tenants it also reads the Secrets "
+	       "with the tenants' kubeconfigs, and uses these kubeconfigs to read the tenants' "
+	       "Pods and Nodes. The file contains only the fields that the planner reads, and no "
+	       "Secret. Exit status 1: an object could not be read; a comment in the file names "
+	       "it.",
 };
 
 static int to_file(const struct verb *v, const struct snapshot_spec *s)

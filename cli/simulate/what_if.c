@@ -89,7 +89,7 @@ static int more_machines(struct scenario_file *f, const char *type, const char *
 			       t.n ? "--what-if %.80s: which type? %s"
 				   : "--what-if %.80s: no Provider has that type%s",
 			       change,
-			       t.n ? "want machines.TYPE+=N with a type that exactly one Provider "
+			       t.n ? "give machines.TYPE+=N with a type that exactly one Provider "
 				     "has"
 				   : "");
 	spec = head(f);

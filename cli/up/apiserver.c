@@ -23,10 +23,10 @@ enum { OPT_KUBECONFIG = 256 };
 
 static const struct argp_option options[] = {
 	{"data", 'd', "DIR", 0,
-	 "Directory for CA, token and objects; without it everything is in memory", 0},
-	{"listen", 'l', "ADDR:PORT", 0, "Address to serve on (127.0.0.1:6443)", 0},
+	 "Directory for CA, token and objects (default: none, everything stays in memory)", 0},
+	{"listen", 'l', "ADDR:PORT", 0, "Address to serve on (default: 127.0.0.1:6443)", 0},
 	{"kubeconfig-out", OPT_KUBECONFIG, "FILE", 0,
-	 "Write the administrator's kubeconfig to this file (DIR/admin.conf)", 0},
+	 "Write the administrator's kubeconfig to this file (default: DIR/admin.conf)", 0},
 	{0},
 };
 
@@ -49,8 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case ARGP_KEY_END:
 		if (!o->data && !o->kubeconfig)
-			argp_error(st, "give --data or --kubeconfig-out: the place where the "
-				       "kubeconfig is written");
+			argp_error(st, "give --data or --kubeconfig-out, so that the kubeconfig "
+				       "can be written");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -63,7 +63,7 @@ static const struct argp argp = {
 	.doc = "Serve the Kubernetes API from this process, without controllers or kubelets.\v"
 	       "Example: drover apiserver --data ~/.drover/api\n"
 	       "  kubectl --kubeconfig ~/.drover/api/admin.conf get namespaces\n"
-	       "SIGTERM or Ctrl-C stops it.",
+	       "SIGTERM or Ctrl-C stops the server.",
 };
 
 static void on_signal(int signum, void *arg)

@@ -64,17 +64,18 @@ static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
 enum { OPT_PORT = 256, OPT_DEBUG, OPT_TRACES, OPT_RACKS };
 
 static const struct argp_option options[] = {
-	{"data", 'd', "DIR", 0, "Directory for all data (~/.drover/up)", 0},
-	{"machines", 'm', "N", 0, "Machines, 1 to 1000 (8)", 0},
-	{"racks", OPT_RACKS, "N", 0, "Number of racks (one for each 16 machines)", 0},
-	{"faults", 'f', "FILE", 0, "Faults to inject into the simulated rack (docs/sim.md)", 0},
-	{"speed", 's', "N", 0, "Speed of the simulated machines, 1 to 100 times the default (1)",
-	 0},
+	{"data", 'd', "DIR", 0, "Directory for all data (default: ~/.drover/up)", 0},
+	{"machines", 'm', "N", 0, "Machines, 1 to 1000 (default: 8)", 0},
+	{"racks", OPT_RACKS, "N", 0, "Number of racks (default: one for each 16 machines)", 0},
+	{"faults", 'f', "FILE", 0,
+	 "File with faults to inject into the simulated rack, see docs/sim.md (default: none)", 0},
+	{"speed", 's', "N", 0,
+	 "Speed of the simulated machines, 1 to 100 times the usual one (default: 1)", 0},
 	{"port", OPT_PORT, "PORT", 0,
-	 "First of ten ports on loopback (18440); a DIR that exists keeps its first port", 0},
+	 "First of ten ports on loopback; an existing DIR keeps its ports (default: 18440)", 0},
 	{"traces-endpoint", OPT_TRACES, "URL", 0,
 	 "Send traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 "
-	 "(docs/traces.md)",
+	 "(docs/traces.md; default: off)",
 	 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},
 	{0},
@@ -135,12 +136,13 @@ static const struct argp argp = {
 	.parser = parse,
 	.doc = "Run a complete drover on this machine: a host cluster, two tenants, a simulated "
 	       "rack, the controller.\v"
-	       "Examples:\n  drover up --machines 4\n"
+	       "Examples:\n"
+	       "  drover up --machines 4\n"
 	       "  drover up --machines 36 --racks 3\n"
 	       "  drover up --machines 100 --faults faults.yaml\n"
-	       "It prints a kubeconfig for each cluster; docs/quickstart.md shows the next "
-	       "steps.\n"
-	       "Ctrl-C stops it; the next start with the same --data continues where it stopped.",
+	       "The command prints a kubeconfig for each cluster; docs/quickstart.md shows the "
+	       "next steps.\n"
+	       "Ctrl-C stops drover; the next start with the same --data continues from there.",
 };
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -353,8 +355,9 @@ static void say_ready(struct up *u)
 		printf("  %-8s kubectl --kubeconfig %s get pods,nodes\n", u->tenants[i].name,
 		       u->tenants[i].kubeconfig);
 	printf("  status   drover status --kubeconfig %s\n"
-	       "  why      drover why --kubeconfig %s gpu-1\n  log      %s/drover.log\n\n"
-	       "Ctrl-C stops it; all data stays in %s\n",
+	       "  why      drover why --kubeconfig %s gpu-1\n"
+	       "  log      %s/drover.log\n\n"
+	       "Ctrl-C stops drover; all data stays in %s\n",
 	       u->host.kubeconfig, u->host.kubeconfig, u->data, u->data);
 	fflush(stdout);
 }

@@ -355,7 +355,8 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	(void)state;
 	made_drives[1].reads.dirty = 1;
 	found = made_record(&ev);
-	expect_bad(found, "spec.devices[1].level: Clear, but data was found");
+	expect_bad(found, "spec.devices[1].level: Clear, but after the wipe the drive still had "
+			  "data or unreadable blocks");
 	ev = made_sample();
 	ev.inventory.missing = (struct strings){gone, 1};
 	missing = made_record(&ev);
@@ -378,7 +379,7 @@ static void a_verdict_that_its_drives_do_not_bear_out_is_bad(void **state)
 	ev = made_sample();
 	ev.verdict = WIPE_FAIL;
 	low = made_record(&ev);
-	expect_bad(low, "spec.verdict: Fail, but the worst drive is Clear");
+	expect_bad(low, "spec.verdict: Fail, but the worst drive has level Clear");
 	ev = made_sample();
 	ev.devices.n = 0;
 	none = made_record(&ev);
@@ -570,12 +571,14 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	ev.attempt = 2;
 	ev.previous.name = ev.previous.digest = NULL;
 	other[0] = made_record(&ev);
-	expect_broken(other, 1, "gpu-1-41-2", "as in a first record");
+	expect_broken(other, 1, "gpu-1-41-2", "which only the first record");
 	ev.attempt = 1;
 	json_decref(other[0]);
 	other[0] = made_record(&ev);
 	other[1] = list[0];
-	expect_broken(other, 2, "gpu-1-41-1", "as in a first record, but gpu-1-40-1 came before");
+	expect_broken(other, 2, "gpu-1-41-1",
+		      "which only the first record of a machine may lack, "
+		      "but gpu-1-40-1 came before");
 	json_decref(other[0]);
 	/* Record 41-2 names 40-1 as its predecessor, so it omits 41-1. */
 	ev = made_sample();

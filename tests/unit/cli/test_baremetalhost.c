@@ -126,8 +126,8 @@ static void an_ipmi_host_keeps_address_mac_and_secret(void **state)
 	assert_note("needs a Provider of type ipmi");
 	assert_note("copy Secret metal3/node-0-bmc-secret to drover-system/node-0-bmc-secret:\n");
 	assert_note("#     kubectl get secret -n metal3 node-0-bmc-secret -o json | jq ");
-	assert_note("in use: Metal3 provisions it; approve");
-	assert_note("detach it from Metal3 (annotation baremetalhost.metal3.io/detached)");
+	assert_note("in use: Metal3 provisions this host; approve");
+	assert_note("detach the host from Metal3 (annotation baremetalhost.metal3.io/detached)");
 }
 
 static void a_redfish_host_gets_https_and_pins_the_certificate(void **state)
@@ -151,7 +151,8 @@ static void a_host_in_use_is_said_to_be(void **state)
 
 	(void)state;
 	assert_non_null(o);
-	assert_note("in use: Metal3 provisions it for bmo-master-0, state externally provisioned;");
+	assert_note("in use: Metal3 provisions this host for bmo-master-0, state externally "
+		    "provisioned;");
 }
 
 static void each_scheme_of_metal3_is_converted_or_refused(void **state)
@@ -163,19 +164,21 @@ static void each_scheme_of_metal3_is_converted_or_refused(void **state)
 		{"192.168.1.13:623", "ipmi://192.168.1.13:623", "type ipmi"},
 		{"ipmi://[fd00::17]:623", "ipmi://[fd00::17]:623", "type ipmi"},
 		{"redfish://myhost.example/redfish/v1/Systems/System.Embedded.1",
-		 "https://myhost.example/redfish/v1/Systems/System.Embedded.1", "pinned"},
+		 "https://myhost.example/redfish/v1/Systems/System.Embedded.1",
+		 "will trust the certificate"},
 		{"redfish+https://10.0.0.1:8443/redfish/v1/Systems/1",
-		 "https://10.0.0.1:8443/redfish/v1/Systems/1", "pinned"},
+		 "https://10.0.0.1:8443/redfish/v1/Systems/1", "will trust the certificate"},
 		{"redfish+http://10.0.0.1:8000/redfish/v1/Systems/1",
 		 "https://10.0.0.1:8000/redfish/v1/Systems/1", "drover requires HTTPS"},
 		{"idrac-virtualmedia+https://10.0.0.1/redfish/v1/Systems/System.Embedded.1",
-		 "https://10.0.0.1/redfish/v1/Systems/System.Embedded.1", "pinned"},
+		 "https://10.0.0.1/redfish/v1/Systems/System.Embedded.1",
+		 "will trust the certificate"},
 		{"idrac-redfish://10.0.0.1/redfish/v1/Systems/1",
-		 "https://10.0.0.1/redfish/v1/Systems/1", "pinned"},
+		 "https://10.0.0.1/redfish/v1/Systems/1", "will trust the certificate"},
 		{"ilo5-virtualmedia://10.0.0.1/redfish/v1/Systems/1",
-		 "https://10.0.0.1/redfish/v1/Systems/1", "pinned"},
+		 "https://10.0.0.1/redfish/v1/Systems/1", "will trust the certificate"},
 		{"redfish-uefihttp://10.0.0.1/redfish/v1/Systems/1",
-		 "https://10.0.0.1/redfish/v1/Systems/1", "pinned"},
+		 "https://10.0.0.1/redfish/v1/Systems/1", "will trust the certificate"},
 		{"idrac://10.0.0.1", NULL, "no driver for BMC addresses idrac://"},
 		{"irmc://10.0.0.1:443", NULL, "no driver for BMC addresses irmc://"},
 		{"ilo4-virtualmedia://10.0.0.1", NULL, "no driver"},

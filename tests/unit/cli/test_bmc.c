@@ -202,8 +202,8 @@ static void its_command_line_is_checked(void **state)
 		const char *says;
 	} wrong[] = {
 		{{NULL}, "give a BMC"},
-		{{"prove", BMC, NULL}, "want probe, got 'prove'"},
-		{{"probe", BMC, NULL}, "an address needs --user and --password-file"},
+		{{"prove", BMC, NULL}, "unknown subcommand 'prove': want probe"},
+		{{"probe", BMC, NULL}, "with ADDRESS, give --user and --password-file"},
 		{{"probe", "http://10.0.8.17", "-u", "x", "--password-file", "y", NULL},
 		 "must begin with https://"},
 		{{"probe", "gpu-1", "--user", "x", NULL}, "a Machine is probed with"},

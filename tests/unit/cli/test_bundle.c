@@ -435,7 +435,7 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	assert_int_equal(verb_run("drover support-bundle", cli_support_bundle, NULL,
 				  (const char *const[]){"-o", "x.zip", NULL}),
 			 2);
-	verb_assert_said("want a name that ends with .tar.zst");
+	verb_assert_said("want a file name that ends with .tar.zst");
 	assert_int_equal(verb_run("drover support-bundle", cli_support_bundle, NULL,
 				  (const char *const[]){"all", NULL}),
 			 2);

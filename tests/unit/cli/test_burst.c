@@ -18,38 +18,38 @@ static void each_example_shows_what_its_policy_is_for(void **state)
 	} rows[] = {
 		{EXAMPLE("research"),
 		 {"research train-a (policy research, Enforce): 4 x Spot p5.48xlarge in "
-		  "eu-west-1a, at most 304.00 EUR",
+		  "eu-west-1a, costs at most 304.00 EUR in total",
 		  "research eval-b (policy research, Enforce): 1 x OnDemand p5.48xlarge in "
-		  "eu-west-1b, at most 130.00 EUR",
+		  "eu-west-1b, costs at most 130.00 EUR in total",
 		  "NotCheckpointable", "JurisdictionNotAllowed",
 		  "notebook (policy research, Enforce): RuntimeTooShort: it runs for 20m, the "
 		  "policy requires at least 45m",
-		  "budget of policy research, Tenant research per Month: 0.00 of 20000.00 used, "
-		  "434.00 after this plan"}},
+		  "policy research, budget (Tenant research, per Month): 0.00 of 20000.00 EUR "
+		  "used; with this plan 434.00 EUR"}},
 		{EXAMPLE("deadline"),
 		 {"report (policy production-deadlines, Enforce): 1 x Reserved",
 		  "nightly (policy production-deadlines, Enforce): NotTriggered",
 		  "EndsTooSoon: the cloud ends it in 6h, the work needs 12h10m",
 		  "long (policy production-deadlines, Enforce): 1 x OnDemand p5.48xlarge in "
-		  "eu-west-1b, at most 730.00 EUR"}},
+		  "eu-west-1b, costs at most 730.00 EUR in total"}},
 		{EXAMPLE("night-spot"),
 		 {"sweep (policy batch-at-night, Enforce): 2 x Spot a3-highgpu-8g in "
-		  "europe-west4-b, at most 375.666668 EUR",
+		  "europe-west4-b, costs at most 375.666668 EUR in total",
 		  "CoolingDown: it had no capacity; not tried again for 3m", "b urgent: NoPolicy",
 		  "1 of 3 pods and gangs would get cloud instances."}},
 		{EXAMPLE("sovereign"),
-		 {"approved (policy clinic, Recommend): 1 x OnDemand gpu8 in de-1, at most "
-		  "302.083334 EUR",
+		 {"approved (policy clinic, Recommend): 1 x OnDemand gpu8 in de-1, costs at most "
+		  "302.083334 EUR in total",
 		  "patients (policy clinic, Recommend): DataClassNotAllowed",
 		  "asked (policy clinic, Recommend): ApprovalNeeded", "JurisdictionNotAllowed"}},
 		{EXAMPLE("overflow"),
-		 {"pair (policy overflow, Enforce): 2 x OnDemand gpu_8x_b200 in eu, at most "
-		  "400.00 USD",
+		 {"pair (policy overflow, Enforce): 2 x OnDemand gpu_8x_b200 in eu, costs at most "
+		  "400.00 USD in total",
 		  "third (policy overflow, Enforce): TenantShare",
 		  "BudgetExhausted: it may cost 840.00, the budget leaves 400.00",
 		  "b plain: NoPolicy",
-		  "budget of policy overflow, Provider lambda per Day: 400.00 of 1200.00 used, "
-		  "800.00 after this plan"}},
+		  "policy overflow, budget (Provider lambda, per Day): 400.00 of 1200.00 USD used; "
+		  "with this plan 800.00 USD"}},
 	};
 
 	(void)state;
@@ -99,7 +99,7 @@ static void what_nothing_reads_is_refused_with_its_file(void **state)
 {
 	(void)state;
 	assert_int_equal(PLAN("-f", "tests/data/burst/everyone.yaml"), 1);
-	verb_assert_said("want at least one BurstPolicy and one BurstState");
+	verb_assert_said("want at least one BurstPolicy and exactly one BurstState");
 	assert_int_equal(PLAN("-f", "tests/data/burst/wrong.yaml"), 1);
 	verb_assert_said("tests/data/burst/wrong.yaml:1: BurstState: spec.spent: unknown field");
 	assert_int_equal(PLAN("-f", "examples/simulate/two-tenants.yaml"), 1);

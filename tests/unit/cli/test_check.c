@@ -159,10 +159,11 @@ static void nothing_is_wrong_with_a_whole_installation(void **state)
 	assert_said("OK     API server: reachable, v1.36.2\n");
 	assert_said("OK     clock: the API server's clock agrees with the local clock\n");
 	assert_said("and 8 more: established, and the same as in this drover\n");
-	assert_said("OK     your rights: those of the ClusterRole drover-admin\n");
+	assert_said("OK     your rights: your user has the rights of the ClusterRole "
+		    "drover-admin\n");
 	assert_said("OK     drover's rights: complete, as in deploy/rbac.yaml\n");
-	assert_said("OK     controller: the leader is drover-0, Lease renewed ");
-	assert_said("OK     machines: of 1, none needs an operator\n");
+	assert_said("OK     controller: the leader is replica drover-0, which renewed its Lease ");
+	assert_said("OK     machines: 1 in all; none needs a person\n");
 	assert_said("Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: exists\n");
 	assert_said("nothing wrong\n");
 	assert_unsaid("hunter2");
@@ -202,13 +203,14 @@ static void a_leader_that_is_not_heard_of(void **state)
 
 	lease(d, 60000);
 	assert_int_equal(check(), 1);
-	assert_said("wrong  controller: the leader drover-0 has not renewed its Lease for ");
+	assert_said("wrong  controller: the leader, replica drover-0, has not renewed its Lease "
+		    "for ");
 	assert_said("kubectl -n " BENCH_NS " get pods -l app=drover");
 	bench_must(d, &d->host, "PATCH",
 		   "/apis/coordination.k8s.io/v1/namespaces/" BENCH_NS "/leases/" CONTROLLER_LEASE,
 		   "{'spec': {'holderIdentity': ''}}");
 	assert_int_equal(check(), 1);
-	assert_said("wrong  controller: no replica is the leader\n");
+	assert_said("wrong  controller: no replica of the controller is the leader\n");
 }
 
 /* A new key could not verify the existing records, so the advice must be to restore the old key. */
@@ -265,7 +267,8 @@ static void what_objects_name_and_is_not_there(void **state)
 		    "/bmc-default, which does not exist\n");
 	assert_said("create secret generic bmc-default, or correct the name\n");
 	assert_said("wrong  nodepool/h100: refers to Provider hall-z, which does not exist\n");
-	assert_said("wrong  nodepool/h100: its virtualClusterSelector matches no VirtualCluster\n");
+	assert_said("wrong  nodepool/h100: spec.virtualClusterSelector matches no "
+		    "VirtualCluster\n");
 	assert_said(
 		"wrong  machine/m-2 and 2 more: refers to instance type dgx, which its Provider "
 		"does "
@@ -288,8 +291,8 @@ static void what_a_person_must_do_is_said_as_drover_why_says_it(void **state)
 		     "'2026-01-01T00:00:00Z'}}");
 	assert_int_equal(check(), 1);
 	assert_said("wrong  virtualcluster/team-a: KubeconfigRefused: users[0].user.exec\n");
-	assert_said("wrong  machines: of 1, 1 need an operator, and 0 are late or out of reach\n"
-		    "       drover why lists them\n");
+	assert_said("wrong  machines: 1 in all; need a person: 1; overdue or unreachable: 0\n"
+		    "       drover why lists these machines\n");
 }
 
 static void who_may_read_nothing_is_told_what_cannot_be_told(void **state)
@@ -300,7 +303,7 @@ static void who_may_read_nothing_is_told_what_cannot_be_told(void **state)
 	d->host.denied_at = "/secrets/";
 	assert_int_equal(check(), 0);
 	assert_said("?      Secret " BENCH_NS "/" KEYS_BOOT
-		    " and 5 more: your user cannot read it\n");
+		    " and 5 more: your user may not read this Secret\n");
 	assert_said("nothing wrong, 1 could not be checked\n");
 	d->host.denied_at = NULL;
 	bench_away(d, &d->host, true);
@@ -390,10 +393,12 @@ static void rights_that_lack_are_named(void **state)
 		    "       kubectl apply -f deploy/rbac.yaml\n");
 	assert_said("may not patch leases");
 	assert_unsaid("may not get configmaps");
-	assert_said("OK     your rights: those of the ClusterRole drover-admin\n");
+	assert_said("OK     your rights: your user has the rights of the ClusterRole "
+		    "drover-admin\n");
 	r.denies = "administer";
 	assert_int_equal(check(), 1);
-	assert_said("OK     your rights: those of the ClusterRole drover-oncall\n");
+	assert_said("OK     your rights: your user has the rights of the ClusterRole "
+		    "drover-oncall\n");
 	assert_said("may not administer machines\n");
 	r.denies = "list";
 	assert_int_equal(check(), 1);

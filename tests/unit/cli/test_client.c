@@ -61,7 +61,7 @@ static void a_kubeconfig_that_cannot_be_used_is_named(void **state)
 	assert_int_equal(VERB(cli_approve, "m-1"), 1);
 	verb_assert_said("drover approve: no cluster given");
 	assert_int_equal(VERB(cli_wipe, "verify", "gpu-1-1-1"), 1);
-	verb_assert_said("gpu-1-1-1: no such file");
+	verb_assert_said("gpu-1-1-1: there is no such file");
 	verb_assert_said("no cluster given");
 }
 

@@ -136,7 +136,8 @@ static void a_tenant_that_is_gone_is_on_the_bill_once(void **state)
 	assert_int_equal(COST(r, "--tenant", "team-a"), 0);
 	verb_assert_said("team-a,2026-11,gpus,rack,h100,Ready,2.00,");
 	assert_int_equal(COST(r, "--tenant", "team-c"), 1);
-	verb_assert_said("there is no VirtualCluster team-c, and no bill of a deleted one");
+	verb_assert_said("there is no VirtualCluster team-c, and no bill of a deleted "
+			 "VirtualCluster of that name");
 	free(uid);
 }
 

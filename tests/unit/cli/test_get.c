@@ -233,14 +233,14 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	static const struct {
 		const char *args[5], *said;
 	} lines[] = {
-		{{NULL}, "which type? One of machines, claims"},
+		{{NULL}, "give a type, one of machines, claims"},
 		{{"pods", NULL}, "unknown type 'pods'"},
 		{{"machines,pods", NULL}, "unknown type 'pods'"},
 		{{"machines", "-o", "xml", NULL}, "want wide, json, yaml or name, got 'xml'"},
 		{{"machine/", NULL}, "want TYPE/NAME, got 'machine/'"},
 		{{"machine/m-1", "m-2", NULL}, "unknown type 'm-2'"},
 		{{"machine/m-1", "pools", NULL}, "want TYPE/NAME, got 'pools'"},
-		{{"machines,pools", "m-1", NULL}, "names of several types"},
+		{{"machines,pools", "m-1", NULL}, "with several types"},
 		{{"machines", "m-1", "-lrack=r1", NULL}, "names or --selector"},
 	};
 

@@ -132,7 +132,7 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 		const char *args[5], *said;
 	} rows[] = {
 		{{"machines", "-w", "-ojson", NULL}, "the only -o it accepts is wide"},
-		{{"machines,pools", "-w", NULL}, "--watch: want one type"},
+		{{"machines,pools", "-w", NULL}, "--watch: give one type"},
 		{{"machine", "m-1", "m-2", "-w", NULL}, "at most one name"},
 		{{"machine/m-1", "machine/m-2", "-w", NULL}, "at most one name"},
 	};

@@ -167,9 +167,9 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	assert_int_equal(MACHINE("import"), 2);
 	verb_assert_said("Give --provider");
 	assert_int_equal(MACHINE("export"), 2);
-	verb_assert_said("want import, got 'export'");
+	verb_assert_said("unknown subcommand 'export': want import");
 	assert_int_equal(MACHINE("import", "a", "b", "--provider", "x"), 2);
-	verb_assert_said("want one BareMetalHost");
+	verb_assert_said("give one BareMetalHost");
 	assert_int_equal(MACHINE("import", "--provider", "a b"), 2);
 	verb_assert_said("want the name of a Provider");
 	assert_int_equal(MACHINE("--provider", "x"), 2);

@@ -48,12 +48,12 @@ static void what_is_missing_is_named(void **state)
 {
 	(void)state;
 	assert_int_equal(run((const char *const[]){"test", "--", "/bin/true", NULL}), 2);
-	verb_assert_said("want --machine NAME or --cloud TYPE");
+	verb_assert_said("give --machine NAME or --cloud TYPE");
 	assert_int_equal(run((const char *const[]){"test", "--machine", "a", "--", "true", NULL}),
 			 2);
-	verb_assert_said("want test --machine NAME -- /path/to/program");
+	verb_assert_said("give the program by its absolute path");
 	assert_int_equal(run((const char *const[]){"try", NULL}), 2);
-	verb_assert_said("want test, got 'try'");
+	verb_assert_said("unknown subcommand 'try': want test");
 	assert_int_equal(run((const char *const[]){"--help", NULL}), 0);
 	verb_assert_said("drover provider test --machine gpu-7 --");
 }

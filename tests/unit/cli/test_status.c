@@ -104,7 +104,8 @@ static void one_screen_shows_every_section(void **state)
 	draw(s, 80, 24, false);
 	assert_true(lines(80) <= 23);
 	assert_drawn("Machines 192, 1536 GPUs\n  free 40  serving 120  quarantined 2\n");
-	assert_drawn("Needs attention (drover why)\n  needs an operator 1  slow 3  waits 3\n");
+	assert_drawn("Needs attention (drover why)\n"
+		     "  needs a person 1  slow 3  waits 3\n");
 	assert_drawn("Racks 2\n  RACK              TOTAL SERVING    FREE  MOVING     OUT   OTHER\n"
 		     "  r2                   96      60      20      10       2       4\n");
 	assert_drawn("Queue 3, longest 120m\n     1  120m  team-a/default/train?[2J  NoCapacity, "
@@ -146,7 +147,7 @@ static void trouble_is_in_colour(void **state)
 	draw(s, 80, 24, true);
 	assert_drawn("\033[31m  r2 ");
 	assert_drawn("\033[31m  nodepool/h100");
-	assert_drawn("\033[31m  needs an operator 1");
+	assert_drawn("\033[31m  needs a person 1");
 	assert_drawn("  r1 ");
 	assert_undrawn("\033[31m  r1 ");
 }
@@ -161,7 +162,7 @@ static void an_empty_fleet_says_so(void **state)
 	assert_drawn("Machines 0\n");
 	assert_drawn("none; docs/add-rack.md adds machines\n");
 	assert_drawn("Nothing is stuck\n");
-	assert_drawn("Queue 0: no pod waits\n");
+	assert_drawn("Queue: no pod waits\n");
 	assert_undrawn("Racks");
 }
 

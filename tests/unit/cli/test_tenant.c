@@ -217,8 +217,8 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 		const char *args[5], *said;
 	} lines[] = {
 		{{NULL}, "want import"},
-		{{"export", NULL}, "want import, got 'export'"},
-		{{"import", "a", "b", NULL}, "want one vCluster"},
+		{{"export", NULL}, "unknown subcommand 'export': want import"},
+		{{"import", "a", "b", NULL}, "give one vCluster"},
 		{{"import", "-n", "a/b", NULL},
 		 "--namespace: want the name of a namespace, got 'a/b'"},
 		{{"import", "--quota", "many", NULL}, "want a number of GPUs, got 'many'"},

@@ -382,7 +382,7 @@ static void racks_are_blocks(void **state)
 		top_view_machine(v, name, m);
 	}
 	draw(v, 80, 24);
-	assert_drawn(" 3 RACKS   ! operator  x fails  ~ changes  # serves  . rests");
+	assert_drawn(" 3 RACKS   ! person  x fails  ~ changes  # serves  . rests");
 	assert_drawn(" r1 !~###...");
 	assert_drawn(" r2 ################........+8");
 	/* Enter on a rack shows its machines. */

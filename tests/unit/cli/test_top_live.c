@@ -155,7 +155,7 @@ static void changes_and_actions_are_shown(void **state)
 	pty_type(&p, "l");
 	pty_await(&p, "y: release m-1?");
 	pty_type(&p, "y");
-	pty_await(&p, "drover top: machine m-1 is free: it has no hold");
+	pty_await(&p, "drover top: machine m-1 is free: it is neither held nor quarantined");
 	pty_type(&p, "\n");
 	pty_await(&p, "filter: m-1 (1 of 2)");
 

@@ -133,13 +133,13 @@ static void retry_says_what_it_does(void **state)
 		const char *status, *says;
 	} rows[] = {
 		{"{'state': 'quarantined', 'quarantine': {'reason': 'x', 'exit': 'auto'}}",
-		 "machine m-1 (quarantined): it leaves the quarantine now"},
+		 "machine m-1 (quarantined): drover ends the quarantine now"},
 		{"{'state': 'stopping', 'quarantine': null, 'operation': {'step': 'power-off', "
 		 "'attempt': 3, 'waitingFor': 'Device'}}",
 		 "machine m-1 (stopping): drover reads its BMC and tries step power-off again now, "
 		 "after attempt 3"},
 		{"{'state': 'free', 'bmc': {'refusedSecretVersion': '42'}}",
-		 "machine m-1 (free): drover tries the refused login at its BMC once more now"},
+		 "machine m-1 (free): drover now tries the login that its BMC refused once more"},
 		{"{'bmc': null, 'operation': {'step': 'power-on', 'attempt': 1, 'waitingFor': "
 		 "'Device', 'lastError': {'reason': 'AgentVersionMismatch', 'message': 'x'}}}",
 		 "machine m-1 (free): drover boots it again now, from the boot image"},
@@ -155,7 +155,7 @@ static void retry_says_what_it_does(void **state)
 		{"{'operation': {'waitingFor': 'Budget'}}",
 		 "machine m-1 (free): it waits for a disruption budget of its tenant, which a"},
 		{"{'operation': null}",
-		 "machine m-1 (free): nothing waits for a retry; drover reads its BMC now"},
+		 "machine m-1 (free): nothing waits for a retry; drover only reads its BMC now"},
 	};
 	struct bench *d = *state;
 
@@ -183,8 +183,8 @@ static void release_lets_go_of_what_a_person_holds_and_of_nothing_else(void **st
 		     "{'state': 'draining', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'hold': "
 		     "{'drain': null, 'since': '2025-11-24T16:10:00Z'}}");
 	assert_int_equal(cli_do_release(&c, "m-1"), 0);
-	assert_said("it is still being drained, and its Node stays cordoned. To put it back into "
-		    "service, cancel the drain, then run `kubectl uncordon c-1`");
+	assert_said("drover still drains it, and its Node stays cordoned. To put the machine back "
+		    "into service, cancel the drain, then run `kubectl uncordon c-1`");
 }
 
 static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **state)
@@ -293,13 +293,14 @@ static void pause_stops_and_resume_ends_that_alone(void **state)
 	OWN_JSON o = NULL;
 
 	assert_int_equal(cli_do_pause(&c, "pool/h100"), 0);
-	assert_said("nodepool h100 is paused: no Node is created or removed for it, until `drover "
-		    "resume pool/h100`\n");
+	assert_said("nodepool h100 is paused: drover creates and removes no Node for it, until "
+		    "`drover resume pool/h100`\n");
 	o = bench_get(d, OBJECT_NODE_POOL, "h100");
 	assert_true(json_true_at(o, "spec", "paused"));
 	json_decref(o);
 	assert_int_equal(cli_do_resume(&c, "pool/h100"), 0);
-	assert_said("is no longer paused; if failures stopped new claims, run");
+	assert_said("is no longer paused; if drover had stopped creating NodeClaims after "
+		    "failures, run");
 	o = bench_get(d, OBJECT_NODE_POOL, "h100");
 	assert_false(json_true_at(o, "spec", "paused"));
 	assert_null(json_at(o, "metadata", "annotations", REQUEST_RESUME));
@@ -372,7 +373,7 @@ static void all_are_paused_at_once_and_resumed(void **state)
 	assert_int_equal(cli_do_pause(&c, "tenant/team-a"), 0);
 	rewind(c.out);
 	assert_int_equal(cli_do_pause_all(&c, true), 0);
-	assert_said("burstpolicy research is paused: it launches nothing");
+	assert_said("burstpolicy research is paused: drover launches nothing");
 	assert_said("nodepool h100 is paused");
 	assert_said("provider hall-a is paused");
 	assert_null(strstr(said, "virtualcluster team-a is paused"));
@@ -403,8 +404,9 @@ static void reset_asks_in_the_callers_name(void **state)
 
 	verb_errors_begin();
 	assert_int_equal(cli_do_burst_reset(&c, "research", "new year"), 1);
-	verb_errors_end("there is no BurstLedger research: no launch of this policy has ended yet; "
-			"check the name with `drover get burstpolicies`");
+	verb_errors_end("there is no BurstLedger research: no launch of this policy has ended yet, "
+			"so there is no cost to clear. If the name is wrong: `drover get "
+			"burstpolicies` lists the policies");
 	bench_put(d, "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstLedger', "
 		     "'metadata': {'name': 'research'}, 'spec': {}}");
 	bench_status(
@@ -447,7 +449,8 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	json_decref(o);
 	a.yes = true;
 	assert_int_equal(cli_do_approve(&c, &a), 0);
-	assert_said("! 1 storage controllers of type 8086:201d (PCI ID) have no driver");
+	assert_said("! storage controllers without a driver in the agent's image: 1 of type "
+		    "8086:201d (PCI ID)");
 	assert_said("- eui.2 1000 bytes");
 	assert_said("+ eui.9 2000 bytes, slot 2, X");
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
@@ -532,8 +535,8 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'identity': {'systemUUID': '', 'serialNumber': 'S9'}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
-	assert_said("; it is wiped now, unless it is on or may serve a tenant: then it waits for "
-		    "`drover approve m-1 --wipe`\n");
+	assert_said("; drover wipes it now, but if it is on or may serve a tenant, drover waits "
+		    "for `drover approve m-1 --wipe`\n");
 	json_decref(o);
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
 	assert_null(json_at(o, "spec", "identity", "systemUUID"));

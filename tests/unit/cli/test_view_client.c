@@ -242,7 +242,7 @@ static void a_given_address_is_the_only_one(void **state)
 	assert_int_equal(rows(b), 2);
 	assert_string_equal(b->token, "first");
 	b->where.url = "https://other.test:1";
-	assert_fails(b, "what helps: drover check");
+	assert_fails(b, "what helps: `drover check` shows whether drover runs");
 	b->where.url = "http://view.test:8444";
 	assert_fails(b, "--view: want https://HOST:PORT, got 'http://view.test:8444'");
 	b->where.url = GIVEN;
@@ -250,7 +250,7 @@ static void a_given_address_is_the_only_one(void **state)
 	assert_fails(b, "--view-ca: /nonexistent/ca: no such file");
 	b->where.url = b->where.ca_file = NULL;
 	setenv("DROVER_VIEW", "https://other.test:1", 1);
-	assert_fails(b, "what helps: drover check");
+	assert_fails(b, "what helps: `drover check` shows whether drover runs");
 	unsetenv("DROVER_VIEW");
 }
 
@@ -262,7 +262,7 @@ static void a_replica_that_does_not_lead_is_asked_again(void **state)
 	b->away = 3;
 	assert_int_equal(rows(b), 2);
 	b->away = 1000;
-	assert_fails(b, "what helps: drover check");
+	assert_fails(b, "what helps: `drover check` shows whether drover runs");
 	assert_int_equal(b->away, 995);
 	assert_true(loop_now(b->f.loop) - began < 2000);
 }
@@ -301,7 +301,8 @@ static void a_silent_leader_costs_three_seconds(void **state)
 
 	/* A second call returns the same error without a further wait. */
 	b->where.url = PUBLISHED;
-	assert_fails(b, "nothing received for 3000 ms; what helps: drover check");
+	assert_fails(b, "nothing received for 3000 ms; what helps: `drover check` shows whether "
+			"drover runs");
 	began = loop_now(b->f.loop);
 	assert_null(view_client_list(b->v, LIST, "pods", &b->e));
 	assert_true(loop_now(b->f.loop) == began);
@@ -315,7 +316,8 @@ static void a_total_limit_holds_for_all_places(void **state)
 	b->where.total_ms = 2000;
 	publish(b, PUBLISHED);
 	http_mem_hang(b->f.net, PUBLISHED, true);
-	assert_fails(b, "no answer within 2000 ms; what helps: drover check");
+	assert_fails(b, "no answer within 2000 ms; what helps: `drover check` shows whether drover "
+			"runs");
 	assert_true(loop_now(b->f.loop) - began < 2500);
 	assert_int_equal(fake_api_count(&b->f, "GET " PROXY LIST), 0);
 }

@@ -192,7 +192,7 @@ static void a_list_that_is_old_or_missing_or_broken_is_named(void **state)
 	bench_must(d, &d->team, "PATCH", LIST "/drover-queue",
 		   "{'data': {'queue.json': '{\\\"time\\\": \\\"2020-01-01T00:00:00Z\\\"}'}}");
 	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default", NULL), 0);
-	assert_said("note         drover has not updated this for more than 10 min");
+	assert_said("note         drover has not updated this list for more than 10 min");
 	bench_must(d, &d->team, "PATCH", LIST "/drover-queue", "{'data': {'queue.json': 'x'}}");
 	verb_errors_begin();
 	assert_int_equal(cli_do_why_here(&c, NULL, NULL, "default", NULL), 1);

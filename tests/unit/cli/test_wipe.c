@@ -65,7 +65,7 @@ static void a_folder_as_it_was_exported_is_checked(void **state)
 	unlink(path);
 	put_file(arena_printf(a, "%s/junk.json", sub), "{\"kind\":\"Pod\"}");
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys), 1);
-	verb_assert_said("is this a WipeRecord?");
+	verb_assert_said("spec.envelope: missing");
 	verb_assert_said("DO NOT TRUST");
 	put_file(arena_printf(a, "%s/junk.json", sub), "{\"kind\":");
 	assert_int_equal(WIPE(NULL, "verify", made.dir, "--keys", keys, "-o", "json"), 1);
@@ -119,9 +119,9 @@ static void a_report_is_printed_as_text_and_as_a_page(void **state)
 	verb_assert_said("DO NOT TRUST");
 	free(text);
 	assert_int_equal(WIPE(NULL, "report"), 2);
-	verb_assert_said("which files, folders or records?");
+	verb_assert_said("give files, folders or records");
 	assert_int_equal(WIPE("{}", "report", "-"), 1);
-	verb_assert_said("give --key or --keys");
+	verb_assert_said("give the public keys");
 	assert_int_equal(WIPE(NULL, "report", "a-1-1", "b-1-1", "--key", made.drover_text), 1);
 	verb_assert_said("one record or machine of the cluster at a time");
 	assert_int_equal(WIPE(NULL, "report", "a-1-1", "-o", "json"), 2);
@@ -135,12 +135,12 @@ static void wrong_usage_is_said(void **state)
 	assert_int_equal(verb_run("drover wipe", cli_wipe, NULL, (const char *const[]){NULL}), 2);
 	assert_int_equal(WIPE(NULL, "clean"), 2);
 	assert_int_equal(WIPE(NULL, "verify"), 2);
-	verb_assert_said("which files, folders or records?");
+	verb_assert_said("give files, folders or records");
 	assert_int_equal(WIPE(NULL, "verify", "x", "--key", "secret"), 2);
 	verb_assert_said("contains no key");
 	assert_int_equal(WIPE(NULL, "verify", "x", "--keys", "/nonexistent"), 2);
 	assert_int_equal(WIPE("{}", "verify", "-"), 1);
-	verb_assert_said("give --key or --keys");
+	verb_assert_said("give the public keys");
 	assert_int_equal(WIPE(NULL, "verify", "/nonexistent/r.json", "--key", made.drover_text), 1);
 	verb_assert_said("/nonexistent/r.json");
 	/* There is no cluster from which records or keys could be read. */

@@ -88,7 +88,7 @@ static void a_good_record_is_told_with_each_drive(void **state)
 	assert_said("linked to the record before, gpu-1-41-1");
 	assert_said("1 record checked");
 	assert_true(report(list + 2, 1, NULL, false));
-	assert_said("names the record before, gpu-1-41-1, which was not given");
+	assert_said("names the record before it, gpu-1-41-1, which this command did not get");
 	assert_false(report((json_t *[]){list[0], list[2]}, 2, NULL, false));
 	assert_said("INCOMPLETE: the record before, gpu-1-41-1, is missing");
 	assert_said("1 of 2 records: DO NOT TRUST, or INCOMPLETE.");
