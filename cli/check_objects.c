@@ -215,11 +215,11 @@ static void tell_machines(struct look *l)
 {
 	if (l->person || l->late)
 		findings_add(l->k->f, FINDING_WRONG, "machines", "drover why lists these machines",
-			     "%zu in all; need a person: %zu; overdue or unreachable: %zu", l->seen,
-			     l->person, l->late);
+			     "%zu in all; need an operator: %zu; overdue or unreachable: %zu",
+			     l->seen, l->person, l->late);
 	else
 		findings_add(l->k->f, FINDING_OK, "machines", NULL,
-			     "%zu in all; none needs a person", l->seen);
+			     "%zu in all; none needs an operator", l->seen);
 }
 
 static void on_object(json_t *o, void *arg)
@@ -296,10 +296,11 @@ static void check_secret(struct check *k, const char *ns, const char *name, cons
 	else if (e.kind == ERR_NOT_FOUND)
 		findings_add(k->f, FINDING_WRONG, of, mend, "%s", missing);
 	else if (e.kind == ERR_DENIED)
-		findings_add(k->f, FINDING_UNKNOWN, secret,
-			     "ask a person who may read Secrets; drover why shows machines whose "
-			     "Secret is missing",
-			     "your user may not read this Secret");
+		findings_add(
+			k->f, FINDING_UNKNOWN, secret,
+			"ask an operator who may read Secrets; drover why shows machines whose "
+			"Secret is missing",
+			"your user may not read this Secret");
 	else
 		findings_add(k->f, FINDING_UNKNOWN, secret, NULL, "%s", e.text);
 }

@@ -120,7 +120,7 @@ static void print_hold(struct buf *out, const json_t *h, int64_t now, struct are
 	if (h)
 		row(out, "held",
 		    arena_printf(a, "%s%s%s%s", *since ? "for " : "", since,
-				 by ? " by Drain " : ", because a person cordoned its Node",
+				 by ? " by Drain " : ", because an operator cordoned its Node",
 				 str_or(by, "")));
 	if (left)
 		row(out, "pods left",

@@ -111,10 +111,11 @@ static const char *retry_does(const json_t *m, struct arena *a)
 	if (str_eq(reason, "AgentVersionMismatch"))
 		return "drover boots it again now, from the boot image that drover has by now";
 	if (str_eq(waits, "Approval") && is_operators(reason))
-		return arena_printf(a,
-				    "it waits for a person because of %s, which a retry does not "
-				    "change; `drover why %s` shows what helps",
-				    reason, name_of(m));
+		return arena_printf(
+			a,
+			"it waits for an operator because of %s, which a retry does not "
+			"change; `drover why %s` shows what helps",
+			reason, name_of(m));
 	if (str_eq(waits, "Budget") || str_eq(waits, "Rate"))
 		return arena_printf(a,
 				    "it waits for %s, which a retry does not skip; `drover why %s` "

@@ -193,8 +193,8 @@ static void print_needs(const json_t *status, struct screen *s, struct arena *a)
 	}
 	screen_line(s, TITLE, all ? "Needs attention (drover why)" : "Nothing is stuck");
 	for (int need = 0; need < NEEDS; need++) {
-		static const char *const words[NEEDS] = {"needs a person",   "overdue", "slow",
-							 "needs its tenant", "waits",	"held"};
+		static const char *const words[NEEDS] = {"needs an operator", "overdue", "slow",
+							 "needs its tenant",  "waits",	 "held"};
 
 		n = json_int_at(status, "needs", need_name((enum need)need));
 		if (n)

@@ -25,12 +25,12 @@ static const struct {
 	const char *title;
 	enum screen_look look;
 } needs[NEEDS] = {
-	[NEED_OPERATOR] = {"Needs a person", SCREEN_RED},
+	[NEED_OPERATOR] = {"Needs an operator", SCREEN_RED},
 	[NEED_LATE] = {"Overdue or unreachable", SCREEN_YELLOW},
 	[NEED_SLOW] = {"Slower than usual, nothing has failed yet", SCREEN_YELLOW},
 	[NEED_TENANT] = {"Needs a change by its tenant", SCREEN_YELLOW},
 	[NEED_WAITS] = {"Waiting, continues without help", SCREEN_PLAIN},
-	[NEED_HELD] = {"Held or paused by a person", SCREEN_PLAIN},
+	[NEED_HELD] = {"Held or paused by an operator", SCREEN_PLAIN},
 };
 
 enum screen_look stuck_need_look(enum need need)

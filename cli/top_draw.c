@@ -438,7 +438,7 @@ static const char help_text[] =
 	"Esc             back, clear the filter\n"
 	"Ctrl-L          draw again\n"
 	"q               quit\n"
-	"red ! needs a person; yellow x failed or slow, drover retries\n"
+	"red ! needs an operator; yellow x failed or slow, drover retries\n"
 	"cyan ~ in transition; green # serving; . at rest";
 
 /* --- the screen ------------------------------------------------------------------------------- */

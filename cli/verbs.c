@@ -210,7 +210,7 @@ int cli_release(int argc, char **argv)
 	struct one v = {.what = "machine or node"};
 
 	read_one(&v, plain_options, "NODE|MACHINE",
-		 "End a hold, or a quarantine that a person requested. After a hold the Node "
+		 "End a hold, or a quarantine that an operator requested. After a hold the Node "
 		 "accepts pods again. After a quarantine drover wipes the machine and offers it "
 		 "again. (`drover drain --then Release` is something else: it takes a machine from "
 		 "its tenant.)\v"

@@ -20,7 +20,8 @@
 
 static const char *const doing[MACHINE_STATES] = {
 	[MACHINE_KNOWN] =
-		"recorded; once a person approves it, drover wipes it, or adopts it with its claim",
+		"recorded; once an operator approves it, drover wipes it, or adopts it with its "
+		"claim",
 	[MACHINE_FREE] = "clean and ready for the next claim",
 	[MACHINE_CLAIMED] =
 		"assigned to a claim; drover proves that it is off and clean before booting it",

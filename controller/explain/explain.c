@@ -38,7 +38,7 @@ static const char *waits_for(const struct machine_operation *op)
 {
 	static const char *const of_kind[] = {"hardware or another system",
 					      "drover's own rate limit", "a PodDisruptionBudget",
-					      "a person"};
+					      "an operator"};
 	enum reason reason = reason_find(op->last_error.reason);
 
 	if (op->waiting_for < WAITING_DEVICE || op->waiting_for > WAITING_APPROVAL)
@@ -111,7 +111,7 @@ static void quarantine(json_t *o, const struct machine *m)
 		return;
 	answer_error(o, "quarantine", str_or(q->reason, "Unknown"), q->message, q->since);
 	json_object_del(o, "nextTry");
-	answer_put(o, "waitingFor", due ? "its next try" : "a person");
+	answer_put(o, "waitingFor", due ? "its next try" : "an operator");
 	answer_time(o, "nextTry", due);
 	answer_help_with(o, q->reason, m->meta.name);
 	if (!str_eq(q->reason, "QuarantinedByOperator") &&

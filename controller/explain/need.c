@@ -47,7 +47,7 @@ static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 	if (*why)
 		return json_str_at(a, "nextTry") ? NEED_WAITS : NEED_OPERATOR;
 	*why = error;
-	if (str_eq(waits, "approval") || str_eq(waits, "a person") ||
+	if (str_eq(waits, "approval") || str_eq(waits, "an operator") ||
 	    str_eq(waits, "a corrected Secret"))
 		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_OPERATOR;
 	if (is_older(json_str_at(a, "deadline"), now, 0) ||

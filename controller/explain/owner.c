@@ -122,7 +122,7 @@ static const struct owned of_wait[] = {
 	{"hardware or another system", device},
 	{"drover's own rate limit", drover},
 	{"a PodDisruptionBudget", drover},
-	{"a person", operator_},
+	{"an operator", operator_},
 	{"approval", operator_},
 	{"a corrected Secret", operator_},
 	{"a corrected BMC address", operator_},

@@ -155,7 +155,7 @@ static _Noreturn void client(unsigned port, bool whole, int to_parent)
 		die("drover why failed");
 	(void)fflush(c.out);
 	took = now_ms() - took;
-	if (whole && (!strstr(said, "Needs a person (50)\n") ||
+	if (whole && (!strstr(said, "Needs an operator (50)\n") ||
 		      !strstr(said, "Needs a change by its tenant (1000)\n")))
 		die("the list is not complete");
 	if (write(to_parent, &took, sizeof(took)) != (ssize_t)sizeof(took))

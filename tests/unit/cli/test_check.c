@@ -163,7 +163,7 @@ static void nothing_is_wrong_with_a_whole_installation(void **state)
 		    "drover-admin\n");
 	assert_said("OK     drover's rights: complete, as in deploy/rbac.yaml\n");
 	assert_said("OK     controller: the leader is replica drover-0, which renewed its Lease ");
-	assert_said("OK     machines: 1 in all; none needs a person\n");
+	assert_said("OK     machines: 1 in all; none needs an operator\n");
 	assert_said("Secret " BENCH_NS "/" KEYS_BOOT " and 5 more: exists\n");
 	assert_said("nothing wrong\n");
 	assert_unsaid("hunter2");
@@ -291,7 +291,7 @@ static void what_a_person_must_do_is_said_as_drover_why_says_it(void **state)
 		     "'2026-01-01T00:00:00Z'}}");
 	assert_int_equal(check(), 1);
 	assert_said("wrong  virtualcluster/team-a: KubeconfigRefused: users[0].user.exec\n");
-	assert_said("wrong  machines: 1 in all; need a person: 1; overdue or unreachable: 0\n"
+	assert_said("wrong  machines: 1 in all; need an operator: 1; overdue or unreachable: 0\n"
 		    "       drover why lists these machines\n");
 }
 

@@ -220,7 +220,7 @@ static void a_wait_names_what_is_waited_for(void **state)
 		{"Approval", "SecretNotFound", "a corrected Secret"},
 		{"Approval", "BmcPasswordChange", "a corrected Secret"},
 		{"Device", "BmcAddressInvalid", "a corrected BMC address"},
-		{"Approval", "PowerStateUnexpected", "a person"},
+		{"Approval", "PowerStateUnexpected", "an operator"},
 	};
 	OWN(arena) a = arena_new();
 
@@ -438,7 +438,7 @@ static void quarantine_says_who_ends_it_and_when(void **state)
 		explain_machine(quarantined("PowerNotConfirmed", "auto", 1, a), NULL, NOW);
 
 	(void)state;
-	assert_string_equal(json_str_at(person, "waitingFor"), "a person");
+	assert_string_equal(json_str_at(person, "waitingFor"), "an operator");
 	assert_null(json_object_get(person, "nextTry"));
 	/* The error is shown only once, as the reason of the quarantine. */
 	assert_null(json_object_get(person, "lastError"));
@@ -679,7 +679,8 @@ static void a_hold_and_a_deletion_are_told(void **state)
 	char *text = printed(held);
 
 	(void)state;
-	assert_non_null(strstr(text, "held          for 2m, because a person cordoned its Node\n"));
+	assert_non_null(
+		strstr(text, "held          for 2m, because an operator cordoned its Node\n"));
 	assert_true(helps(held, "drover release gpu-1"));
 	free(text);
 	json_decref(held);

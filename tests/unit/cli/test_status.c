@@ -105,7 +105,7 @@ static void one_screen_shows_every_section(void **state)
 	assert_true(lines(80) <= 23);
 	assert_drawn("Machines 192, 1536 GPUs\n  free 40  serving 120  quarantined 2\n");
 	assert_drawn("Needs attention (drover why)\n"
-		     "  needs a person 1  slow 3  waits 3\n");
+		     "  needs an operator 1  slow 3  waits 3\n");
 	assert_drawn("Racks 2\n  RACK              TOTAL SERVING    FREE  MOVING     OUT   OTHER\n"
 		     "  r2                   96      60      20      10       2       4\n");
 	assert_drawn("Queue 3, longest 120m\n     1  120m  team-a/default/train?[2J  NoCapacity, "
@@ -147,7 +147,7 @@ static void trouble_is_in_colour(void **state)
 	draw(s, 80, 24, true);
 	assert_drawn("\033[31m  r2 ");
 	assert_drawn("\033[31m  nodepool/h100");
-	assert_drawn("\033[31m  needs a person 1");
+	assert_drawn("\033[31m  needs an operator 1");
 	assert_drawn("  r1 ");
 	assert_undrawn("\033[31m  r1 ");
 }

@@ -112,7 +112,7 @@ static void the_leader_lists_objects_and_pods(void **state)
 		   "\"reason\": \"TooBig\", \"pods\": 4, \"help\": [\"ask for less\"], "
 		   "\"commands\": []}]}";
 	run(b, NULL);
-	assert_said(b, "Needs a person (1)\n"
+	assert_said(b, "Needs an operator (1)\n"
 		       "  machine/m-1  quarantined for an unknown time, DriveMissing: eui.2\n"
 		       "      what helps: look\n"
 		       "      then run:   drover approve m-1 --drives\n");
@@ -120,7 +120,7 @@ static void the_leader_lists_objects_and_pods(void **state)
 	assert_said(b, "read from the leader; `drover why TYPE/NAME` shows one in full\n");
 	b->list.brief = true;
 	run(b, NULL);
-	assert_said(b, "Needs a person (1)\n"
+	assert_said(b, "Needs an operator (1)\n"
 		       "  machine/m-1  -  DriveMissing  drover approve m-1 --drives\n"
 		       "Needs a change by its tenant (1)\n"
 		       "  pod/team-a/default/p (+3)  -  TooBig  ask for less\n");
@@ -137,7 +137,7 @@ static void a_leader_of_another_version_loses_no_row_and_controls_no_terminal(vo
 	b->reply = "{\"rows\": [{\"need\": \"New\", \"object\": \"machine/\\u001b[2Jm\", "
 		   "\"help\": [3, \"a\\nb\"], \"commands\": [7], \"pods\": \"x\"}, 5]}";
 	run(b, NULL);
-	assert_said(b, "Needs a person (2)\n"
+	assert_said(b, "Needs an operator (2)\n"
 		       "  machine/?[2Jm");
 	assert_null(strchr(b->said, '\033'));
 	b->reply = "{\"list\": []}";

@@ -145,7 +145,7 @@ static void retry_says_what_it_does(void **state)
 		 "machine m-1 (free): drover boots it again now, from the boot image"},
 		{"{'bmc': null, 'operation': {'step': 'x', 'waitingFor': 'Approval', 'lastError': "
 		 "{'reason': 'NotApproved', 'message': 'm', 'time': '2025-11-24T16:10:00Z'}}}",
-		 "machine m-1 (free): it waits for a person because of NotApproved, which a "
+		 "machine m-1 (free): it waits for an operator because of NotApproved, which a "
 		 "retry does not change; `drover why m-1`"},
 		{"{'operation': {'waitingFor': 'Approval', 'lastError': {'reason': "
 		 "'BmcPasswordChange'}}}",

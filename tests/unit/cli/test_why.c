@@ -119,7 +119,7 @@ static void a_line_that_is_stopped_says_what_opens_it(void **state)
 	assert_said("stopped by    JoinTimeout: JoinTimeout on 3 machines, 2m5s ago\n");
 	assert_said("once you have fixed the cause: drover resume pool/h100");
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
-	assert_said("Needs a person (1)\n"
+	assert_said("Needs an operator (1)\n"
 		    "  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
 }
 
@@ -127,10 +127,10 @@ static void what_a_person_paused_is_no_alarm(void **state)
 {
 	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
-	assert_said("Held or paused by a person (1)\n"
+	assert_said("Held or paused by an operator (1)\n"
 		    "  provider/hall-a  Paused ");
 	assert_said("what helps: to end the pause: drover resume provider/hall-a\n");
-	assert_unsaid("Needs a person");
+	assert_unsaid("Needs an operator");
 }
 
 static void a_tenant_says_what_keeps_it_from_machines(void **state)
@@ -150,7 +150,7 @@ static void an_edit_that_cannot_be_used_needs_a_person(void **state)
 	has_condition(*state, OBJECT_NODE_POOL, "h100", "Valid", "False", "Invalid",
 		      "spec.limits.nodes: want a number");
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
-	assert_said("Needs a person (1)\n");
+	assert_said("Needs an operator (1)\n");
 	assert_said("spec.limits.nodes: want a number");
 	assert_said("what helps: correct the field that condition Valid reports: kubectl edit "
 		    "nodepool h100\n");
@@ -171,7 +171,7 @@ static void a_drain_without_end_says_who_keeps_it(void **state)
 	assert_unsaid("m-2");
 	assert_said("drover cancel psu");
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
-	assert_said("Needs a person (1)\n"
+	assert_said("Needs an operator (1)\n"
 		    "  drain/psu  Draining for ");
 	/* A Drain with a deadline ends by itself, so it is not stuck. */
 	bench_patch(d, OBJECT_DRAIN, "psu",
@@ -209,11 +209,11 @@ static void the_worst_is_told_first(void **state)
 			     at(d, -400000), at(d, -100000)));
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	person = strstr(all_said(),
-			"Needs a person (2)\n"
+			"Needs an operator (2)\n"
 			"  machine/m-1  quarantined for 120m, DriveMissing: eui.2 was not seen\n"
 			"      what helps: put the drive");
 	late = strstr(all_said(), "Overdue or unreachable (1)\n  machine/m-2  stopping for 6m40s");
-	held = strstr(all_said(), "Held or paused by a person (1)");
+	held = strstr(all_said(), "Held or paused by an operator (1)");
 	if (!person || !late || !held || person > late || late > held)
 		fail_msg("%s", all_said());
 	/* team-a is listed after m-1 in the first group, because team-a entered its state later. */
@@ -310,11 +310,11 @@ static void a_machine_that_nobody_wants_managed_is_no_alarm(void **state)
 
 	waits_for_approval(d, "NotApproved");
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
-	assert_said("Held or paused by a person (1)\n"
+	assert_said("Held or paused by an operator (1)\n"
 		    "  machine/m-1  known");
 	waits_for_approval(d, "BmcNotTrusted");
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
-	assert_said("Needs a person (1)\n"
+	assert_said("Needs an operator (1)\n"
 		    "  machine/m-1  known");
 }
 
@@ -333,13 +333,13 @@ static void many_are_counted_on_a_terminal(void **state)
 				  i));
 	c.tty = true;
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
-	assert_said("\033[31mNeeds a person (12)\033[0m\n");
+	assert_said("\033[31mNeeds an operator (12)\033[0m\n");
 	assert_said("  2 more; `drover why | cat` shows all\n");
 	rewind(c.out);
 	c.tty = false;
 	assert_int_equal(cli_do_stuck(&c, NULL), 0);
 	assert_said("drain/d-11 ");
-	assert_said("Needs a person (12)\n");
+	assert_said("Needs an operator (12)\n");
 }
 
 static void what_cannot_be_read_is_an_error_with_a_way_out(void **state)

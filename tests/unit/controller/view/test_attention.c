@@ -112,7 +112,7 @@ static void a_stuck_machine_has_reason_help_and_command(void **state)
 	assert_member(m, "since", since);
 	assert_member(m, "reason", "DriveMissing");
 	assert_member(m, "text", "eui.2 was not seen");
-	assert_member(m, "waitingFor", "a person");
+	assert_member(m, "waitingFor", "an operator");
 	assert_true(json_array_size(json_object_get(m, "help")) > 0);
 	command = json_array_get(json_object_get(m, "commands"), 0);
 	assert_true(str_starts(json_string_value(command), "drover approve m-1"));
