@@ -101,13 +101,14 @@ int cli_failed_read(const struct cli_client *c, const struct err *e)
 static struct kube_config *load(const char *path, const char *context, struct err *e)
 {
 	struct kube_config *found = kube_config_load(path, context, e);
-	const struct err was = found ? (struct err){0} : *e;
+	struct err was;
 
-	if (!found)
-		(void)!err_set(e, was.kind, was.code,
-			       "%.170s; give another --kubeconfig FILE or --context NAME",
-			       was.text);
-	return found;
+	if (found)
+		return found;
+	was = *e;
+	(void)!err_set(e, was.kind, was.code,
+		       "%.170s; give another --kubeconfig FILE or --context NAME", was.text);
+	return NULL;
 }
 
 /* Loads ~/.kube/config, the default of kubectl. NULL with *e if it does not exist or is invalid. */
@@ -529,8 +530,8 @@ static void tell(struct cli_client *c, const json_t *object, const json_t *wrote
 		return;
 	}
 	fprintf(c->out, "%s\n", text);
-	fprintf(c->out, "%ssame as: %s%s\n", dim ? screen_sequence(SCREEN_DIM) : "", kubectl,
-		dim ? SCREEN_NORMAL : "");
+	fputs(dim ? screen_sequence(SCREEN_DIM) : "", c->out);
+	fprintf(c->out, "same as: %s%s\n", kubectl, dim ? SCREEN_NORMAL : "");
 }
 
 int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, json_t *patch,
