@@ -4,8 +4,9 @@
  * view_access_cancel().
  *
  * The steps of a visit: the host cluster reviews the token for VIEW_AUDIENCE, then for its own
- * audience; if it accepts neither, the tenant's API server reviews the token, if the path belongs
- * to a tenant. Whoever accepted the token then reviews the access.
+ * audience; if it accepts neither, the tenant's API server reviews the token for
+ * VIEW_AUDIENCE/TENANT, if the path belongs to a tenant. The API server that accepted the token
+ * then reviews the access.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,6 +23,8 @@
 
 #define KEY_SIZE (2 * CRYPTO_SHA256 + 1)
 #define REVIEWS_BURST 40
+/* Size of the text VIEW_AUDIENCE/TENANT */
+#define AUDIENCE_SIZE 288
 #define NOT_ACCEPTED "neither the host cluster nor the tenant's accepts the bearer token"
 
 static const struct kube_resource token_reviews = {"authentication.k8s.io", "v1", "tokenreviews",
@@ -249,11 +252,20 @@ static void review_access(struct view_visit *v, const json_t *user)
 static void review_token(struct view_visit *v);
 static void ask_tenant(struct view_visit *v);
 
+/* Writes the audience for which a token must have been issued in the visit's step. */
+static const char *audience_of(const struct view_visit *v, char out[static AUDIENCE_SIZE])
+{
+	str_format(out, AUDIENCE_SIZE, v->step == TENANT ? VIEW_AUDIENCE "/%s" : VIEW_AUDIENCE,
+		   v->tenant);
+	return out;
+}
+
 /* True if the review authenticated the token for the audience that it asked for. An API server
  * whose authenticator ignores audiences returns none: the token then counts for the API server
  * only. */
 static bool is_authenticated(const struct view_visit *v, const json_t *status)
 {
+	char audience[AUDIENCE_SIZE];
 	size_t i;
 	json_t *x;
 
@@ -263,7 +275,7 @@ static bool is_authenticated(const struct view_visit *v, const json_t *status)
 	if (v->step == HOST_API)
 		return true;
 	json_array_foreach (json_object_get(status, "audiences"), i, x)
-		if (str_eq(json_string_value(x), VIEW_AUDIENCE))
+		if (str_eq(json_string_value(x), audience_of(v, audience)))
 			return true;
 	return false;
 }
@@ -292,13 +304,14 @@ static void on_token(json_t *object, const struct err *e, void *arg)
 static void review_token(struct view_visit *v)
 {
 	json_t *spec = json_pack("{s:s}", "token", secret_expose(v->token));
+	char audience[AUDIENCE_SIZE];
 
 	if (!spec) { /* not UTF-8 */
 		end(v, 401, "the bearer token is not text");
 		return;
 	}
 	if (v->step != HOST_API)
-		json_object_set_new(spec, "audiences", json_pack("[s]", VIEW_AUDIENCE));
+		json_object_set_new(spec, "audiences", json_pack("[s]", audience_of(v, audience)));
 	send(v, &token_reviews, spec, on_token);
 }
 
@@ -334,16 +347,16 @@ static json_t *audiences_of(const struct secret *token)
 	return json_incref(json_object_get(claims, "aud"));
 }
 
-static bool is_for_view(const struct secret *token)
+static bool names_audience(const struct secret *token, const char *audience)
 {
 	OWN_JSON audiences = audiences_of(token);
 	size_t i;
 	json_t *x;
 
-	if (str_eq(json_string_value(audiences), VIEW_AUDIENCE))
+	if (str_eq(json_string_value(audiences), audience))
 		return true;
 	json_array_foreach (audiences, i, x)
-		if (str_eq(json_string_value(x), VIEW_AUDIENCE))
+		if (str_eq(json_string_value(x), audience))
 			return true;
 	return false;
 }
@@ -356,12 +369,17 @@ static void on_limit(void *arg)
 /* Lets the tenant's API server review the caller, whom the host cluster does not know. */
 static void ask_tenant(struct view_visit *v)
 {
+	char audience[AUDIENCE_SIZE], text[AUDIENCE_SIZE + 128];
 	unsigned others = 0;
 
-	if (!is_for_view(v->token)) {
-		end(v, 401,
-		    "the bearer token is not for the view: kubectl create token ACCOUNT "
-		    "--audience " VIEW_AUDIENCE);
+	v->step = TENANT;
+	if (!names_audience(v->token, audience_of(v, audience))) {
+		str_format(text, sizeof(text),
+			   "the bearer token is not for this tenant's part of the view: kubectl "
+			   "create token ACCOUNT --audience %s",
+			   audience);
+		str_printable(text);
+		end(v, 401, text);
 		return;
 	}
 	if (!tenant_get(v->a->tenants, v->tenant)) {
@@ -369,12 +387,11 @@ static void ask_tenant(struct view_visit *v)
 		return;
 	}
 	list_for_each (x, &v->a->visits, struct view_visit, link)
-		others += x->step == TENANT && str_eq(x->tenant, v->tenant);
+		others += x != v && x->step == TENANT && str_eq(x->tenant, v->tenant);
 	if (others >= VIEW_TENANT_REVIEWS) {
 		end_undecided(v, 429, "too many new callers of this tenant: try again in a second");
 		return;
 	}
-	v->step = TENANT;
 	loop_timer_start(&v->limit, VIEW_TENANT_MS);
 	review_token(v);
 }

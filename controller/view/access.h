@@ -24,8 +24,9 @@
  * tenant's own cluster. The host cluster is asked first, so that a token of the host cluster is
  * never sent to a tenant's API server, which may be hostile. If the host cluster does not accept
  * the token, the same two reviews are sent to the tenant's API server. Only a JWT that names the
- * audience VIEW_AUDIENCE is sent there: if a caller takes the wrong tenant's path, the other
- * tenant's API server gets no token that is accepted elsewhere than at the view. The reviews by a
+ * audience VIEW_AUDIENCE/TENANT is sent there: if a caller takes the wrong tenant's path, the other
+ * tenant's API server does not get the token, and a token that it gets is accepted only for its own
+ * tenant's path. The reviews by a
  * tenant's API server end after VIEW_TENANT_MS, and VIEW_TENANT_REVIEWS callers of a tenant are
  * reviewed at a time. A review through a client that is about to be freed is ended with 503 by
  * view_access_hang_up().

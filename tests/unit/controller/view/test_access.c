@@ -161,7 +161,7 @@ static json_t *team_status(struct team *t, const json_t *spec)
 	if (!str_eq(token, t->token))
 		return json_pack("{s:b}", "authenticated", 0);
 	return json_pack("{s:b, s:{s:s}, s:[s]}", "authenticated", 1, "user", "username", "dev",
-			 "audiences", VIEW_AUDIENCE);
+			 "audiences", VIEW_AUDIENCE "/team-a");
 }
 
 static void on_team(struct httpd_req *q, void *arg)
@@ -525,7 +525,8 @@ static const char *team_token(struct bed *b)
 {
 	static char token[512];
 
-	b->team->token = jwt(token, "{\"aud\":[\"kept\",\"drover.dev/view\"],\"sub\":\"dev>?~\"}");
+	b->team->token =
+		jwt(token, "{\"aud\":[\"kept\",\"drover.dev/view/team-a\"],\"sub\":\"dev>?~\"}");
 	return token;
 }
 
@@ -555,9 +556,12 @@ static void a_tenant_gets_no_token_that_is_valid_elsewhere(void **state)
 	static const char *const payloads[] = {
 		"{\"aud\":\"https://kubernetes.default.svc\"}",
 		"{\"aud\":[\"drover.dev/view2\", 7, null]}",
-		"{\"aud\":{\"0\":\"drover.dev/view\"}}",
+		"{\"aud\":{\"0\":\"drover.dev/view/team-a\"}}",
+		/* Tokens for the view as a whole, and for another tenant. */
+		"{\"aud\":\"drover.dev/view\"}",
+		"{\"aud\":[\"drover.dev/view/team-b\"]}",
 		"{}",
-		"[\"drover.dev/view\"]",
+		"[\"drover.dev/view/team-a\"]",
 		"not JSON",
 	};
 	static const char *const others[] = {"wrong", "a.b", "a..c", "a.!!.c", "a.e.c", "..."};
@@ -571,12 +575,14 @@ static void a_tenant_gets_no_token_that_is_valid_elsewhere(void **state)
 		assert_int_equal(get(b, TEAM_QUEUE, jwt(token, payloads[i])), 401);
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		assert_int_equal(get(b, TEAM_QUEUE, others[i]), 401);
-	assert_non_null(strstr(b->text, "not for the view"));
+	assert_non_null(strstr(b->text, "not for this tenant's part of the view: kubectl create "
+					"token ACCOUNT --audience drover.dev/view/team-a"));
 	b->away = true;
 	assert_int_equal(get(b, TEAM_QUEUE, team_token(b)), 503);
 	assert_int_equal(b->team->tokens, 0);
 	b->away = false;
-	assert_int_equal(get(b, TEAM_QUEUE, jwt(token, "{\"aud\":\"drover.dev/view\"}")), 401);
+	assert_int_equal(get(b, TEAM_QUEUE, jwt(token, "{\"aud\":\"drover.dev/view/team-a\"}")),
+			 401);
 	assert_int_equal(b->team->tokens, 1);
 }
 
@@ -608,7 +614,8 @@ static void a_tenant_that_does_not_answer_gets_four_callers(void **state)
 
 	b->team->delay = -1;
 	for (int i = 0; i < 12; i++) {
-		str_format(payload, sizeof(payload), "{\"aud\":\"drover.dev/view\",\"i\":%d}", i);
+		str_format(payload, sizeof(payload),
+			   "{\"aud\":\"drover.dev/view/team-a\",\"i\":%d}", i);
 		start(b, TEAM_QUEUE, jwt(token, payload), NULL);
 	}
 	fake_api_run(&b->f, 5000);
@@ -631,11 +638,11 @@ static void a_hostile_review_is_no_grant(void **state)
 		"{\"status\":{\"authenticated\":\"yes\"}}",
 		"{\"status\":{\"authenticated\":true}}",
 		"{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"x\"}}}",
-		"{\"status\":{\"authenticated\":true,\"audiences\":\"drover.dev/view\","
+		"{\"status\":{\"authenticated\":true,\"audiences\":\"drover.dev/view/team-a\","
 		"\"user\":{\"username\":\"x\"}}}",
 		/* This one is also the reply to the SubjectAccessReview, which denies. */
 		"{\"spec\":{\"user\":\"x\\u001b[31m\"},\"status\":{\"authenticated\":true,"
-		"\"allowed\":true,\"denied\":true,\"audiences\":[\"drover.dev/view\"],\"user\":"
+		"\"allowed\":true,\"denied\":true,\"audiences\":[\"drover.dev/view/team-a\"],\"user\":"
 		"{\"username\":\"x\",\"groups\":7,\"uid\":[[]],\"extra\":\"\"}}}",
 	};
 	struct bed *b = *state;

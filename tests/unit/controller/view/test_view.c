@@ -1,4 +1,5 @@
 /* Tests the lists of the view: members, pages, versions, and which replica answers. */
+#include "api/annotations.h"
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
@@ -28,8 +29,9 @@ static void on_published(void *arg)
 	(void)arg;
 }
 
-/* Returns a token for a new ServiceAccount of a cluster. */
-static struct secret *token(struct bench *d, struct bench_api *api, const char *account)
+/* Returns a token for this audience of a new ServiceAccount of a cluster. */
+static struct secret *token(struct bench *d, struct bench_api *api, const char *account,
+			    const char *audience)
 {
 	const char *path = "/api/v1/namespaces/drover-system/serviceaccounts";
 	struct err e;
@@ -37,7 +39,7 @@ static struct secret *token(struct bench *d, struct bench_api *api, const char *
 	bench_must(d, api, "POST", path,
 		   arena_printf(d->a, "{'metadata': {'name': '%s'}}", account));
 	bench_must(d, api, "POST", arena_printf(d->a, "%s/%s/token", path, account),
-		   "{'spec': {'audiences': ['drover.dev/view']}}");
+		   arena_printf(d->a, "{'spec': {'audiences': ['%s']}}", audience));
 	OWN_JSON made = json_parse(d->text, strlen(d->text), &e);
 
 	return secret_from_str(json_str_at(made, "status", "token"));
@@ -71,7 +73,7 @@ static int setup(void **state)
 	b->reader = http_peer_new(d->admin, &peer, &e);
 	d->on_closing = on_closing;
 	d->closing_arg = b;
-	b->token = token(d, &d->host, "reader");
+	b->token = token(d, &d->host, "reader", VIEW_AUDIENCE);
 	bench_run(d, 5000);
 	*state = b;
 	return 0;
@@ -439,7 +441,7 @@ static void become_tenant(struct bed *b)
 	bench_must(d, &d->team, "POST", "/api/v1/namespaces",
 		   "{'metadata': {'name': 'drover-system'}}");
 	secret_free(b->token);
-	b->token = token(d, &d->team, "dev");
+	b->token = token(d, &d->team, "dev", VIEW_AUDIENCE "/team-a");
 }
 
 static void a_tenants_user_sees_its_own_part(void **state)
