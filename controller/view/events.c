@@ -3,6 +3,15 @@
  * events. A stream points to the first event in the ring that it has not sent completely, and holds
  * a reference to that event, so that this event and all later ones stay.
  *
+ * A round finds the changes of the machines that may have changed, in slices. A machine that
+ * changes during a round is compared again in the next round, whether or not this round has
+ * compared it already: if it has, the digest of the row prevents a second event.
+ *
+ * The first round after the first stream began (`first`) sends nothing, but stores what the reader
+ * will find in the list. The reader may read the list at any time during this round. So the round
+ * computes all rows as of its begin, and leaves out each machine that has changed since: the next
+ * round then sends it.
+ *
  * A channel is the set of all streams with the same parameters tenant and brief. Its streams share
  * events.
  */
@@ -80,8 +89,24 @@ struct stream {
 /* A row of the fleet or of what needs attention, as the last event showed it. brief: digest of its
  * brief form. */
 struct row {
+	/* Zero if the reader's row is unknown (first round) */
 	uint8_t digest[CRYPTO_SHA256], brief[CRYPTO_SHA256];
+	/* "": none; NULL: unknown */
 	char *tenant;
+};
+
+/* Machines to be compared, in slices */
+struct round {
+	/* Memory of the names; NULL: no round is in progress */
+	struct arena *a;
+	const char **names;
+	/* Number of names, and of those that were compared */
+	size_t n, cap, at;
+	/* True: the round stores rows and sends nothing */
+	bool first;
+	/* Version of the fleet, and wall ms, at the begin of the round */
+	char version[VIEW_VERSION_SIZE];
+	int64_t begin;
 };
 
 struct view_events {
@@ -100,7 +125,12 @@ struct view_events {
 	struct map *attention_rows;
 	/* Version of what needs attention in the last event */
 	char attention_version[VIEW_VERSION_SIZE];
-	/* Names of Machines that changed since the last tick */
+	struct round round;
+	/* Continues the round */
+	struct loop_timer slice;
+	/* Version of the fleet at the begin of the last complete round */
+	char sent[VIEW_VERSION_SIZE];
+	/* Names of Machines that changed since the last round began */
 	struct map *changed;
 	/* True: all Machines may have changed */
 	bool all;
@@ -212,7 +242,7 @@ static void advance(struct stream *s)
 
 struct change {
 	const char *name;
-	/* Tenant before and after the change; "": none */
+	/* Tenant before and after the change; "": none; was NULL: unknown, so perhaps any */
 	const char *was, *is;
 	/* JSON of the row; NULL: it was deleted */
 	const char *text;
@@ -224,6 +254,8 @@ struct change {
 struct changes {
 	struct view_events *e;
 	enum topic topic;
+	/* Version of the rows in the events */
+	const char *version;
 	/* Rows as the last event showed them */
 	struct map *rows;
 	struct arena *a;
@@ -237,11 +269,18 @@ static void add(struct changes *x, struct change c)
 	x->v[x->n++] = c;
 }
 
+/* Returns the tenant in the last event with the row, in the arena; NULL: unknown. r NULL: there was
+ * no row. */
+static const char *tenant_before(const struct row *r, struct arena *a)
+{
+	return !r ? "" : r->tenant ? arena_strdup(a, r->tenant) : NULL;
+}
+
 static void compare_deleted(struct changes *x, const char *key, const struct row *r)
 {
 	const char *name = arena_strdup(x->a, key);
 
-	add(x, (struct change){.name = name, .was = arena_strdup(x->a, r->tenant), .is = ""});
+	add(x, (struct change){.name = name, .was = tenant_before(r, x->a), .is = ""});
 	map_del(x->rows, name);
 }
 
@@ -272,7 +311,7 @@ static void compare(struct changes *x, const char *name, const char *tenant, con
 		return;
 	}
 	add(x, (struct change){.name = arena_strdup(x->a, name),
-			       .was = arena_strdup(x->a, old ? old->tenant : ""),
+			       .was = tenant_before(old, x->a),
 			       .is = arena_strdup(x->a, str_or(tenant, "")),
 			       .text = text,
 			       .brief = same_brief ? NULL : brief_text});
@@ -289,18 +328,21 @@ static void put_text(struct buf *b, const char *text)
 	free(dump);
 }
 
+/* True if a reader of the channel may have the row and must now remove it. */
+static bool leaves(const struct change *c, const struct channel *ch)
+{
+	if (!ch->tenant)
+		return !c->text;
+	return (!c->was || str_eq(c->was, ch->tenant)) && !(c->text && str_eq(c->is, ch->tenant));
+}
+
 /* Encodes the changes for channel ch. False: none of them is for it. */
 static bool encode(const struct changes *x, const struct channel *ch, struct buf *b)
 {
-	char version[VIEW_VERSION_SIZE];
 	bool first = true, any;
 
-	if (x->topic == FLEET)
-		view_source_fleet(x->e->source, version);
-	else
-		str_copy(version, sizeof(version), x->e->attention_version);
 	buf_printf(b, "event: %s\nid: %s\ndata: {\"version\":\"%s\",\"%s\":[",
-		   x->topic == FLEET ? "fleet" : "attention", version, version,
+		   x->topic == FLEET ? "fleet" : "attention", x->version, x->version,
 		   x->topic == FLEET ? "machines" : "rows");
 	for (size_t i = 0; i < x->n; i++) {
 		const struct change *c = &x->v[i];
@@ -318,9 +360,7 @@ static bool encode(const struct changes *x, const struct channel *ch, struct buf
 	for (size_t i = 0; i < x->n; i++) {
 		const struct change *c = &x->v[i];
 
-		if (ch->tenant
-			    ? !str_eq(c->was, ch->tenant) || (c->text && str_eq(c->is, ch->tenant))
-			    : c->text != NULL)
+		if (!leaves(c, ch))
 			continue;
 		buf_puts(b, first ? "" : ",");
 		put_text(b, c->name);
@@ -363,40 +403,93 @@ static void send_changes(const struct changes *x)
 
 /* --- changes of the fleet --------------------------------------------------------------------- */
 
-static void compare_machine(struct changes *x, const struct machine *m)
+static void compare_machine(struct changes *x, const struct machine *m, int64_t now)
 {
-	OWN_JSON o = view_fleet_row(x->e->source->c, m);
+	OWN_JSON o = view_fleet_row(x->e->source->c, m, now);
 	OWN_JSON brief = view_fleet_brief(o);
 
 	compare(x, m->meta.name, m->status.tenant.name, o, brief);
 }
 
-static bool compare_entry(const struct kube_entry *en, void *arg)
+static void round_add(struct round *r, const char *name)
 {
-	compare_machine(arg, en->object);
+	mem_grow(r->names, r->n, r->cap);
+	r->names[r->n++] = arena_strdup(r->a, name);
+}
+
+static bool add_entry(const struct kube_entry *en, void *arg)
+{
+	round_add(arg, en->name);
 	return true;
 }
 
-/* Finds the changes since the last call. */
-static void find_changes(struct changes *x)
+static void round_end(struct view_events *e)
 {
-	struct view_events *e = x->e;
-	const struct context *c = e->source->c;
+	arena_free(e->round.a);
+	free((void *)e->round.names);
+	e->round = (struct round){0};
+	loop_timer_stop(&e->slice);
+}
+
+/* Begins a round of the Machines that may have changed since the last round began, or, first, of
+ * all Machines. */
+static void round_begin(struct view_events *e, bool first)
+{
+	const struct kube_cache *machines = e->source->c->cache[OBJECT_MACHINE];
+	const bool all = first || e->all;
+	struct round *r = &e->round;
 	struct map_iter it;
 
-	if (e->all)
-		kube_cache_each(c->cache[OBJECT_MACHINE], compare_entry, x);
-	map_for_each (it, e->all ? e->rows : e->changed) {
-		const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, it.key);
-		const struct row *r = map_get(e->rows, it.key);
-
-		if (m && !e->all)
-			compare_machine(x, m);
-		else if (!m && r)
-			compare_deleted(x, it.key, r);
-	}
+	r->a = arena_new();
+	r->first = first;
+	r->begin = loop_wall(e->source->c->loop);
+	view_source_fleet(e->source, r->version);
+	if (all)
+		kube_cache_each(machines, add_entry, r);
+	map_for_each (it, all ? e->rows : e->changed)
+		if (!all || !kube_cache_get(machines, "", it.key))
+			round_add(r, it.key);
 	map_clear(e->changed);
 	e->all = false;
+}
+
+/* Compares a machine of the round with its row in the last event. */
+static void compare_name(struct changes *x, const char *name)
+{
+	struct view_events *e = x->e;
+	const struct round *round = &e->round;
+	const struct machine *m = CTX_GET(e->source->c, OBJECT_MACHINE, machine, name);
+	const struct row *r = map_get(e->rows, name);
+
+	if (round->first && (!m || e->all || map_has(e->changed, name)))
+		map_put(e->rows, name, mem_new(struct row));
+	else if (m)
+		compare_machine(x, m, round->first ? round->begin : loop_wall(e->source->c->loop));
+	else if (r)
+		compare_deleted(x, name, r);
+}
+
+/* Compares the next machines of the round, and sends their changes. */
+static void on_slice(void *arg)
+{
+	struct view_events *e = arg;
+	struct round *r = &e->round;
+	const size_t left = r->n - r->at,
+		     end = r->at + (left < VIEW_EVENTS_SLICE ? left : VIEW_EVENTS_SLICE);
+	OWN(arena) a = arena_new();
+	struct changes x = {.e = e, .topic = FLEET, .version = e->sent, .rows = e->rows, .a = a};
+
+	for (; r->at < end; r->at++)
+		compare_name(&x, r->names[r->at]);
+	if (r->at == r->n)
+		memcpy(e->sent, r->version, sizeof(e->sent));
+	if (!r->first)
+		send_changes(&x);
+	free(x.v);
+	if (r->at == r->n)
+		round_end(e);
+	else
+		loop_timer_start(&e->slice, 0);
 }
 
 /* --- changes of what needs attention ---------------------------------------------------------- */
@@ -423,21 +516,17 @@ static void find_attention(struct changes *x)
 			compare_deleted(x, it.key, it.value);
 }
 
-/* --- both ------------------------------------------------------------------------------------- */
-
-/* Finds the changes of a topic, FLEET or ATTENTION, and sends them unless `silent`. */
-static void update(struct view_events *e, enum topic topic, bool silent)
+/* Finds the changes of what needs attention, and sends them unless `silent`. */
+static void update_attention(struct view_events *e, bool silent)
 {
 	OWN(arena) a = arena_new();
 	struct changes x = {.e = e,
-			    .topic = topic,
-			    .rows = topic == FLEET ? e->rows : e->attention_rows,
+			    .topic = ATTENTION,
+			    .version = e->attention_version,
+			    .rows = e->attention_rows,
 			    .a = a};
 
-	if (topic == FLEET)
-		find_changes(&x);
-	else
-		find_attention(&x);
+	find_attention(&x);
 	if (!silent)
 		send_changes(&x);
 	free(x.v);
@@ -536,11 +625,13 @@ static void on_tick(void *arg)
 	}
 	e->ticks++;
 	e->all |= e->ticks % MINUTE_TICKS == 0;
-	if (e->all || map_size(e->changed))
-		update(e, FLEET, false);
+	if (!e->round.a && (e->all || map_size(e->changed))) {
+		round_begin(e, false);
+		on_slice(e);
+	}
 	send_queue(e);
 	if (is_attention_new(e))
-		update(e, ATTENTION, false);
+		update_attention(e, false);
 	if (e->ticks % ALIVE_TICKS)
 		return;
 	push(e, ALL, NULL, comment, sizeof(comment) - 1);
@@ -635,6 +726,7 @@ static void stream_leave(struct stream *s)
 	if (--e->nstreams)
 		return;
 	loop_timer_stop(&e->tick);
+	round_end(e);
 	map_clear(e->rows);
 	map_clear(e->attention_rows);
 	map_clear(e->changed);
@@ -654,10 +746,11 @@ static void stream_done(void *arg)
 static void begin(struct view_events *e)
 {
 	e->ticks = 0;
-	e->all = true;
 	e->queue = waiting_number(e->source->waiting);
-	update(e, FLEET, true);
-	update(e, ATTENTION, true);
+	view_source_fleet(e->source, e->sent);
+	round_begin(e, true);
+	on_slice(e);
+	update_attention(e, true);
 	loop_timer_start(&e->tick, VIEW_EVENTS_MS);
 }
 
@@ -752,6 +845,7 @@ struct view_events *view_events_new(const struct view_source *source, struct att
 	e->attention_rows = map_new(row_free);
 	e->changed = map_new(NULL);
 	loop_timer_init(&e->tick, source->c->group, on_tick, e);
+	loop_timer_init(&e->slice, source->c->group, on_slice, e);
 	loop_timer_init(&e->review, source->c->group, on_review, e);
 	return e;
 }
@@ -768,6 +862,7 @@ void view_events_free(struct view_events *e)
 	trim(e);
 	loop_timer_stop(&e->tick);
 	loop_timer_stop(&e->review);
+	round_end(e);
 	map_free(e->rows);
 	map_free(e->attention_rows);
 	map_free(e->changed);

@@ -16,6 +16,11 @@
  * events together exceed ring_bytes, the oldest is dropped and the streams that have not sent it
  * are broken: their readers connect again and read the lists.
  *
+ * Rows are computed for at most VIEW_EVENTS_SLICE machines in one turn of the loop, and sent before
+ * the next turn. A client that has the event of such a slice has not all changes of the event's
+ * time: its version is therefore that of the last complete round, and only the event of the last
+ * slice has the version of the round's begin.
+ *
  * Without a stream nothing is computed. A stream ends when this replica no longer leads, and when
  * the host cluster no longer grants the path to its caller. On the loop thread.
  * Tests: tests/unit/controller/view/test_events.c
@@ -24,6 +29,7 @@
 /* Interval of the comment lines that keep the connections open. A caller's grant is checked at the
  * same interval, and reviewed again once it is older than VIEW_GRANT_MS. */
 #define VIEW_EVENTS_ALIVE_MS 15000
+#define VIEW_EVENTS_SLICE 100
 #define VIEW_EVENTS_STREAMS 500
 #define VIEW_EVENTS_BYTES ((size_t)16 << 20)
 /* Maximum number of pods in an event about the queue */

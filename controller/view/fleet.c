@@ -43,12 +43,12 @@ static int by_name(const void *a, const void *b)
 		      (*(const struct machine *const *)b)->meta.name);
 }
 
-json_t *view_fleet_row(const struct context *c, const struct machine *m)
+json_t *view_fleet_row(const struct context *c, const struct machine *m, int64_t now)
 {
 	const struct drain *d = m->status.leave && m->status.leave->drain
 					? CTX_GET(c, OBJECT_DRAIN, drain, m->status.leave->drain)
 					: NULL;
-	json_t *o = explain_machine(m, d, loop_wall(c->loop));
+	json_t *o = explain_machine(m, d, now);
 
 	json_object_del(o, "kind");
 	answer_put(o, "provider", m->spec.provider_ref.name);
@@ -104,6 +104,7 @@ void view_fleet_reply(const struct context *c, struct page *p, bool brief)
 	struct chosen x = {.state = httpd_query(p->q, "state"),
 			   .tenant = httpd_query(p->q, "tenant"),
 			   .v = arena_calloc(a, kube_cache_size(cache) + 1, sizeof(*x.v))};
+	const int64_t now = loop_wall(c->loop);
 	json_t *machines = json_array(), *list;
 	const char *last = NULL;
 	size_t i = 0;
@@ -115,7 +116,7 @@ void view_fleet_reply(const struct context *c, struct page *p, bool brief)
 	while (i < x.n && strcmp(x.v[i]->meta.name, p->after) <= 0)
 		i++;
 	for (; i < x.n && json_array_size(machines) < p->limit; i++) {
-		OWN_JSON row = view_fleet_row(c, x.v[i]);
+		OWN_JSON row = view_fleet_row(c, x.v[i], now);
 
 		if (brief)
 			json_array_append_new(machines, view_fleet_brief(row));

@@ -14,8 +14,8 @@
  * restrict the list. brief: with the rows of view_fleet_brief(). */
 void view_fleet_reply(const struct context *c, struct page *p, bool brief);
 extern const char *const view_fleet_parameters[];
-/* Returns the row of machine m in the list, owned by the caller. */
-json_t *view_fleet_row(const struct context *c, const struct machine *m);
+/* Returns the row of machine m in the list as of wall time now (ms), owned by the caller. */
+json_t *view_fleet_row(const struct context *c, const struct machine *m, int64_t now);
 /* Returns the brief form of a row, owned by the caller: the members that an overview of many
  * machines shows. It lacks the members that change while a machine is at rest. */
 json_t *view_fleet_brief(const json_t *row);

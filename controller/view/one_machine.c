@@ -115,7 +115,7 @@ void view_one_machine_reply(const struct context *c, const struct life_log *log,
 		return;
 	}
 
-	OWN_JSON o = view_fleet_row(c, m);
+	OWN_JSON o = view_fleet_row(c, m, loop_wall(c->loop));
 
 	json_object_set_new(o, "states", life_log_json(log, name));
 	json_object_set_new(o, "failures", failures_json(m));

@@ -29,11 +29,16 @@ struct bed {
 	struct http_peer *peer;
 	struct secret *token;
 	struct reader r[VIEW_EVENTS_STREAMS + 1];
+	/* Number of requests that may read so far */
+	int granted;
 };
 
 static void on_granted(struct httpd_req *q, void *arg)
 {
-	view_events_reply(((struct bed *)arg)->events, q);
+	struct bed *b = arg;
+
+	b->granted++;
+	view_events_reply(b->events, q);
 }
 
 static void on_request(struct httpd_req *q, void *arg)
@@ -400,6 +405,142 @@ static void a_brief_reader_gets_no_event_for_what_it_does_not_show(void **state)
 	assert_int_equal(count(r, "event: queue\n"), 1);
 }
 
+/* --- more machines than a slice --------------------------------------------------------------- */
+
+#define MANY 250
+/* Callbacks of the loop from the begin of a round to its end, at most */
+#define STEPS 25
+
+static void many_machines(struct bed *b)
+{
+	for (int i = 2; i <= MANY; i++) {
+		OWN(arena) a = arena_new();
+
+		bench_put(b->d, arena_printf(a,
+					     "{'kind': 'Machine', 'metadata': {'name': 'm-%d'}, "
+					     "'spec': {'providerRef': {'name': 'hall-a'}, "
+					     "'instanceType': 'h100x8', 'bmc': {'address': "
+					     "'https://10.0.0.%d', 'tls': {'trustOnFirstUse': "
+					     "true}}}, 'status': {'state': 'free'}}",
+					     i, i));
+	}
+}
+
+static bool is_over(void *arg)
+{
+	return --*(int *)arg < 0;
+}
+
+/* Runs this number of callbacks of the loop. */
+static void step(struct bed *b, int callbacks)
+{
+	loop_sim_run_cond(b->d->l, is_over, &callbacks, loop_now(b->d->l) + 1000);
+}
+
+/* Changes the cached object of a machine, as if its watch had delivered the change now: both forms
+ * of its row change. */
+static void change_now(struct bed *b, const char *name, const char *type)
+{
+	struct machine *m = CTX_GET(&b->d->c, OBJECT_MACHINE, machine, name);
+
+	m->spec.instance_type = type;
+	m->status.state_since += 1000;
+	b->source.fleet++;
+	view_events_changed(b->events, OBJECT_MACHINE, name);
+}
+
+/* Changes machines of the first, second and last slice, and returns their new instance type. */
+static const char *change_three(struct bed *b, const char *round, int callbacks)
+{
+	const char *type = arena_printf(b->d->a, "%s-%d", round, callbacks);
+
+	change_now(b, "m-1", type);
+	change_now(b, "m-120", type);
+	change_now(b, "m-250", type);
+	return type;
+}
+
+static void a_change_during_the_slices_is_sent_once(void **state)
+{
+	struct bed *b = *state;
+	const struct reader *r;
+
+	many_machines(b);
+	r = open_stream(b, 0, "/v1/events?only=fleet");
+	bench_run(b->d, 2799);
+	assert_int_equal(count(r, "event: fleet\n"), 0);
+	for (int callbacks = 0; callbacks < STEPS; callbacks++) {
+		const int64_t next = loop_now(b->d->l) + 3000;
+		const char *type;
+
+		view_events_changed(b->events, OBJECT_DRAIN, "d");
+		step(b, callbacks);
+		type = change_three(b, "round", callbacks);
+		loop_sim_run_until(b->d->l, next);
+		assert_int_equal(count(r, arena_printf(b->d->a, "\"%s\"", type)), 3);
+	}
+}
+
+static void only_the_last_slice_has_the_version_of_its_round(void **state)
+{
+	struct bed *b = *state;
+	const struct reader *r;
+	OWN_JSON hello = NULL;
+	OWN_JSON fleet = NULL;
+	char version[VIEW_VERSION_SIZE];
+	const char *before;
+
+	many_machines(b);
+	r = open_stream(b, 0, "/v1/events?only=fleet");
+	hello = last(r, "hello");
+	before = json_str_at(hello, "fleet");
+	assert_int_equal(count(r, before), 1);
+	for (int i = 1; i <= MANY; i++)
+		change_now(b, arena_printf(b->d->a, "m-%d", i), "gb200");
+	view_source_fleet(&b->source, version);
+	bench_run(b->d, 2000);
+	assert_int_equal(count(r, "event: fleet\n"), 3);
+	assert_int_equal(count(r, "\"gb200\""), MANY);
+	/* in the lines id and data */
+	assert_int_equal(count(r, before), 1 + 2 * 2);
+	fleet = last(r, "fleet");
+	assert_string_equal(json_str_at(fleet, "version"), version);
+	assert_int_equal(json_array_size(json_object_get(fleet, "machines")), 50);
+}
+
+static void a_change_while_the_first_stream_begins_is_sent(void **state)
+{
+	struct bed *b = *state;
+
+	many_machines(b);
+	bench_run(b->d, 2000);
+	for (int callbacks = 0; callbacks < STEPS; callbacks++) {
+		const char *type;
+		struct reader *r = &b->r[callbacks];
+		const bool brief = callbacks % 2;
+		struct http_call c = {.path = brief ? "/v1/events?only=fleet&brief=true"
+						    : "/v1/events?only=fleet",
+				      .bearer = b->token,
+				      .no_timeout = true,
+				      .on_data = on_data,
+				      .done = on_done,
+				      .arg = r};
+
+		buf_init(&r->got, 1 << 20);
+		r->q = http_start(b->peer, &c);
+		while (b->granted <= callbacks)
+			step(b, 1);
+		step(b, callbacks);
+		type = change_three(b, "first", callbacks);
+		bench_run(b->d, 3000);
+		assert_int_equal(count(r, arena_printf(b->d->a, "\"%s\"", type)), brief ? 0 : 3);
+		assert_int_equal(count(r, "\"name\""), 3);
+		http_cancel(r->q);
+		r->q = NULL;
+		bench_run(b->d, 1000);
+	}
+}
+
 /* --- readers that are slow, leave, or lose the right ------------------------------------------ */
 
 static void a_reader_behind_the_ring_is_disconnected_and_others_go_on(void **state)
@@ -539,6 +680,9 @@ int main(void)
 		T(a_reader_of_one_tenant_gets_its_rows_only),
 		T(what_begins_and_ends_to_need_attention_is_sent),
 		T(a_brief_reader_gets_no_event_for_what_it_does_not_show),
+		T(a_change_during_the_slices_is_sent_once),
+		T(only_the_last_slice_has_the_version_of_its_round),
+		T(a_change_while_the_first_stream_begins_is_sent),
 		T(a_reader_behind_the_ring_is_disconnected_and_others_go_on),
 		T(a_reader_that_leaves_is_forgotten),
 		T(streams_end_with_the_leadership),
