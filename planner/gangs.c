@@ -18,10 +18,12 @@ struct plan_gang *gangs_of(struct planning *p, const struct world_one *pod, stru
 	if (it->plan == p->w->plan)
 		return it->gang;
 	g = arena_new_obj(p->a, struct plan_gang);
-	*g = (struct plan_gang){.it = it, .tenant = t};
+	*g = (struct plan_gang){.it = it, .tenant = t, .size = 1};
 	for (const struct world_member *m = it->first; m; m = m->after) {
 		g->begun += m->pod->node && !m->pod->terminating;
 		g->ended |= m->pod->done;
+		if (!m->pod->done && !m->pod->terminating && m->min > (int64_t)g->size)
+			g->size = (size_t)m->min;
 		planning_charge(p, t, 1);
 	}
 	it->plan = p->w->plan;
@@ -36,18 +38,6 @@ void gangs_add(struct planning *p, struct queued *q)
 	g->v = planning_wider(p->a, g->v, &g->cap, g->n + 1, sizeof(struct queued *));
 	g->v[g->n++] = q;
 	g->seated += q->seat != 0;
-}
-
-/* Returns the gang's size: the largest that its pods specify. Ignores pods that are terminating or
- * have succeeded, because they may belong to an older, larger job of the same name. */
-static size_t size_of(const struct plan_gang *g)
-{
-	int64_t min = 1;
-
-	for (const struct world_member *m = g->it->first; m; m = m->after)
-		if (!m->pod->done && !m->pod->terminating)
-			min = m->min > min ? m->min : min;
-	return (size_t)min;
 }
 
 static void say(struct planning *p, struct plan_gang *g, enum plan_reason_code code,
@@ -79,7 +69,7 @@ static void say_miss(struct planning *p, struct plan_gang *g, size_t size,
 
 static void settle(struct planning *p, struct plan_gang *g)
 {
-	const size_t size = size_of(g), has = g->begun + g->seated;
+	const size_t size = g->size, has = g->begun + g->seated;
 	struct gang_miss miss;
 
 	g->want = g->n - g->seated;

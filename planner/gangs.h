@@ -25,6 +25,9 @@ struct plan_gang {
 	struct queued **v;
 	size_t n, cap;
 	size_t begun, seated;
+	/* The gang's size: the largest that its pods specify. Ignores pods that are terminating or
+	 * have succeeded, because they may belong to an older, larger job of the same name. */
+	size_t size;
 	/* True if a pod of the gang succeeded. */
 	bool ended;
 	/* The queue entry at which the gang's turn came; NULL: the gang's turn did not come yet. */

@@ -400,6 +400,11 @@ static void do_pods(struct plan_run *r)
 			.uid = q->pod->uid,
 			.gang_key = q->pod->member ? gang_key(q->pod->member->gang) : NULL,
 			.check = q->pod->check};
+		if (q->gang) {
+			p->plan->pods[r->at].gang_size =
+				q->class_->pod->gang_wait ? 0 : q->gang->size;
+			p->plan->pods[r->at].gang_begun = q->gang->begun;
+		}
 		if (!q->seat && !q->class_->refused && !q->class_->impossible)
 			cells_leave(q->cell);
 		if (serve(p, q, &p->plan->pods[r->at]))

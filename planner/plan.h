@@ -126,6 +126,8 @@ struct plan_pod {
 	const char *tenant, *ns, *name, *uid;
 	/* world_pod.gang.key of the pod; NULL: no gang. */
 	const char *gang_key;
+	/* Number of pods that this gang needs (0: unknown), and of its pods that have a node. */
+	size_t gang_size, gang_begun;
 	/* Copy of world_pod.check: the pod only checks whether there is room. */
 	bool check;
 	enum plan_outcome outcome;

@@ -225,11 +225,12 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 	const struct plan_pod *p = r->p;
 	const bool timed = !w->claim && *w->when;
 	const char *late = w->late ? arena_printf(r->a, ", %s", w->when) : "";
+	struct waiting_gang gang = {
+		.name = p->gang_key, .size = p->gang_size, .begun = p->gang_begun};
 
 	waiting_put(r->w->waiting,
 		    &(struct waiting_row){
 			    .tenant = p->tenant,
-			    .gang = p->gang_key,
 			    .at = {.pod = arena_printf(r->a, "%s/%s", p->ns, p->name),
 				   .place = (int64_t)w->place,
 				   .reason = w->reason,
@@ -238,6 +239,7 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
 				   .claim = w->claim},
 			    .p50 = w->late ? 0 : w->due.p50,
 			    .p90 = w->late ? 0 : w->due.p90,
+			    .gang = p->gang_key ? &gang : NULL,
 		    });
 }
 

@@ -16,6 +16,8 @@ struct book {
 	/* Key: name of a tenant; value: its first pods, struct virtual_cluster_waits in the
 	 * arena */
 	struct map *tenants;
+	/* Key: "TENANT/NAME" of a gang; value: struct waiting_gang in the arena */
+	struct map *gangs;
 };
 
 struct waiting {
@@ -40,6 +42,7 @@ static struct book *book_new(void)
 
 	b->a = arena_new();
 	b->tenants = map_new(NULL);
+	b->gangs = map_new(NULL);
 	return b;
 }
 
@@ -48,6 +51,7 @@ static void book_drop(struct book **b)
 	if (!*b)
 		return;
 	map_free((*b)->tenants);
+	map_free((*b)->gangs);
 	free((*b)->rows);
 	arena_free((*b)->a);
 	free(*b);
@@ -89,6 +93,33 @@ static void put_first(struct book *b, const struct waiting_row *row)
 		of->v[of->n++] = row->at;
 }
 
+/* Adds the next row of the list to its gang, and returns the gang; NULL: the row has none. */
+static struct waiting_gang *put_gang(struct book *b, const struct waiting_row *row)
+{
+	struct waiting_gang **slot, *g;
+	const char *name;
+
+	if (!row->gang)
+		return NULL;
+	name = clean(b->a, row->gang->name, WAITING_GANG_MAX);
+	slot = (struct waiting_gang **)map_slot(b->gangs,
+						arena_printf(b->a, "%s/%s", row->tenant, name));
+	if (!*slot) {
+		*slot = arena_new_obj(b->a, struct waiting_gang);
+		**slot = (struct waiting_gang){.name = name,
+					       .size = row->gang->size,
+					       .begun = row->gang->begun,
+					       .first = b->n,
+					       .p50 = row->p50,
+					       .p90 = row->p90};
+	}
+	g = *slot;
+	g->waiting++;
+	g->p50 = !g->p50 || !row->p50 ? 0 : row->p50 > g->p50 ? row->p50 : g->p50;
+	g->p90 = !g->p90 || !row->p90 ? 0 : row->p90 > g->p90 ? row->p90 : g->p90;
+	return g;
+}
+
 void waiting_put(struct waiting *w, const struct waiting_row *row)
 {
 	struct book *b = w->next;
@@ -96,7 +127,6 @@ void waiting_put(struct waiting *w, const struct waiting_row *row)
 	const struct virtual_cluster_waiting *at = &row->at;
 	const struct waiting_row copy = {
 		.tenant = arena_strdup(a, row->tenant),
-		.gang = row->gang ? clean(a, row->gang, VIRTUAL_CLUSTER_POD_MAX) : NULL,
 		.at = {.pod = clean(a, at->pod, VIRTUAL_CLUSTER_POD_MAX),
 		       .place = at->place,
 		       .reason = at->reason,
@@ -104,6 +134,7 @@ void waiting_put(struct waiting *w, const struct waiting_row *row)
 		       .claim = at->claim ? arena_strdup(a, at->claim) : NULL},
 		.p50 = row->p50,
 		.p90 = row->p90,
+		.gang = put_gang(b, row),
 	};
 
 	mem_grow(b->rows, b->n, b->cap);
@@ -133,9 +164,12 @@ static void date(const struct book *was, struct book *is, int64_t now)
 		map_put(before, key_of(&was->rows[i], a), &was->rows[i]);
 	for (size_t i = 0; i < is->n; i++) {
 		const struct waiting_row *old = map_get(before, key_of(&is->rows[i], a));
+		struct waiting_gang *g = is->rows[i].gang;
 
 		is->rows[i].at.since =
 			old && is_same(&old->at, &is->rows[i].at) ? old->at.since : now;
+		if (g && (!g->since || is->rows[i].at.since < g->since))
+			g->since = is->rows[i].at.since;
 	}
 }
 

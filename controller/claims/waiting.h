@@ -21,15 +21,29 @@
 #define WAITING_MS 10000
 
 struct waiting;
+/* A gang of which a pod waits. */
+struct waiting_gang {
+	/* Name in its tenant: plan_pod.gang_key, at most WAITING_GANG_MAX bytes */
+	const char *name;
+	/* Number of pods that the gang needs (0: unknown), and of its pods that have a Node */
+	size_t size, begun;
+	/* The members below describe a published list; waiting_put() ignores them. waiting: number
+	 * of the gang's pods in the list. first: index of the first of these pods. */
+	size_t waiting, first;
+	/* Earliest `since` of these pods. p50, p90: latest expected times of these pods; 0: that of
+	 * one is unknown. Wall ms. */
+	int64_t since, p50, p90;
+};
+#define WAITING_GANG_MAX 600
 /* A waiting pod. */
 struct waiting_row {
 	const char *tenant;
-	/* Key of the pod's gang (planner/world.h), truncated like a pod's name; NULL: no gang */
-	const char *gang;
 	struct virtual_cluster_waiting at;
 	/* Times at which the pod is expected to be served with a probability of 50 % and of 90 %,
 	 * wall ms; 0: unknown */
 	int64_t p50, p90;
+	/* NULL: the pod belongs to no gang. */
+	struct waiting_gang *gang;
 };
 
 /* published(): called when a new list was published, which waiting_status() then returns. */
@@ -40,8 +54,8 @@ void waiting_free(struct waiting *w);
  * the queue, and finally waiting_end(). A list that was not ended by waiting_end() is dropped by
  * the next waiting_begin(). */
 void waiting_begin(struct waiting *w);
-/* Adds a pod to the list. row->at.since is ignored. Texts are copied, except row->at.reason, which
- * must stay valid. */
+/* Adds a pod to the list. row->at.since is ignored. The gang and all texts are copied, except
+ * row->at.reason, which must stay valid. */
 void waiting_put(struct waiting *w, const struct waiting_row *row);
 void waiting_end(struct waiting *w);
 

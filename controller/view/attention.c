@@ -123,7 +123,7 @@ static struct map *pods_of(const struct view_source *source, int64_t now, struct
 		if (need == NEED_NONE)
 			continue;
 		key = arena_printf(a, "%s %s %s", r->tenant, r->gang ? "gang" : "reason",
-				   r->gang ? r->gang : str_or(r->at.reason, ""));
+				   r->gang ? r->gang->name : str_or(r->at.reason, ""));
 		x = map_get(all, key);
 		if (!x) {
 			x = arena_new_obj(a, struct pods);
@@ -153,7 +153,7 @@ static json_t *row_of_pods(const struct pods *x)
 	answer_put(o, "namespace",
 		   arena_strndup(a, r->at.pod, slash ? (size_t)(slash - r->at.pod) : 0));
 	answer_put(o, "tenant", r->tenant);
-	answer_put(o, "gang", r->gang);
+	answer_put(o, "gang", r->gang ? r->gang->name : NULL);
 	json_object_set_new(o, "pods", json_integer((json_int_t)x->n));
 	answer_put(o, "state", "waiting");
 	answer_time(o, "since", x->since);

@@ -5,7 +5,7 @@
  *                       requests, from the request to the complete reply
  *
  * Client and server are one process on the simulated loop, so the time is processor time and does
- * not contain TLS. Every fifth pod belongs to a gang. The reference is the time to encode the
+ * not contain TLS. Every fifth pod belongs to a gang of 8. The reference is the time to encode the
  * reply once more with jansson. Argument: number of pods.
  */
 #include <stdio.h>
@@ -101,7 +101,9 @@ static void publish(struct bed *b, size_t pods)
 
 	waiting_begin(b->waiting);
 	for (size_t i = 0; i < pods; i++) {
-		const char *gang = arena_printf(a, "default/podgroups/train-%zu", i / (5 * GANG));
+		struct waiting_gang gang = {
+			.name = arena_printf(a, "default/podgroups/train-%zu", i / (5 * GANG)),
+			.size = GANG};
 
 		waiting_put(b->waiting,
 			    &(struct waiting_row){
@@ -114,7 +116,7 @@ static void publish(struct bed *b, size_t pods)
 						      "serving, 9 quarantined, 5 wiping)"},
 				    .p50 = INT64_C(1764000000000),
 				    .p90 = INT64_C(1764000600000),
-				    .gang = i % 5 ? NULL : gang});
+				    .gang = i % 5 ? NULL : &gang});
 	}
 	waiting_end(b->waiting);
 	loop_sim_run_until(b->c.loop, loop_now(b->c.loop) + WAITING_MS);

@@ -88,6 +88,9 @@ static void a_gang_gets_all_its_places_or_none(void **state)
 	add_machine(w, a, "m9", "");
 	p = plan_make(w, 0, a);
 	assert_int_equal(p->nclaims, 4);
+	assert_string_equal(p->pods[0].gang_key, "train");
+	assert_int_equal(p->pods[0].gang_size, 4);
+	assert_int_equal(p->pods[0].gang_begun, 0);
 	assert_int_equal(p->ngangs, 1);
 	for (size_t i = 0; i < 4; i++) {
 		assert_int_equal(p->claims[i].gang, 1);
@@ -147,6 +150,7 @@ static void a_gang_whose_size_nobody_knows_opens_nothing(void **state)
 	world_put_pod(w, &p);
 	assert_string_equal(said(w, a, "train-0"),
 			    "nothing; GangUnknown: PodGroup train is not there");
+	assert_int_equal(plan_make(w, 0, a)->pods[0].gang_size, 0);
 }
 
 static void those_that_have_their_places_count(void **state)
@@ -221,6 +225,7 @@ static void a_gang_that_has_begun_is_not_waited_for(void **state)
 	world_put_pod(w, &(struct world_pod[]){member(a, "train", 2, 4)}[0]);
 	add_machine(w, a, "m0", "");
 	assert_non_null(strstr(said(w, a, "train-1"), "room for 2 of 3 pods"));
+	assert_int_equal(plan_make(w, 0, a)->pods[0].gang_begun, 1);
 	add_machine(w, a, "m1", "");
 	assert_string_equal(machines(w, a), "m0 m1");
 }

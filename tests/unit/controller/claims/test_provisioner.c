@@ -4,6 +4,7 @@
 #include <string.h>
 #include "base/metrics.h"
 #include "base/str.h"
+#include "controller/claims/waiting.h"
 #include "planner/plan.h"
 #include "planner/world.h"
 
@@ -848,6 +849,31 @@ static void gang_pod(struct bench *d, const char *name)
 		   " 'reason': 'Unschedulable', 'lastTransitionTime': '2026-12-01T10:00:00Z'}]}}");
 }
 
+static void waiting_pods_of_a_gang_name_it(void **state)
+{
+	struct bench *d = *state;
+	const struct waiting_row *rows;
+	size_t n;
+
+	gang_pod(d, "train-0");
+	bench_pod(d, "other", 8);
+	bench_run(d, 15000);
+	rows = waiting_rows(provisioner_waiting(d->provisioner), &n);
+	assert_int_equal(n, 2);
+	for (size_t i = 0; i < n; i++) {
+		if (str_eq(rows[i].at.pod, "default/other")) {
+			assert_null(rows[i].gang);
+			continue;
+		}
+		assert_string_equal(rows[i].at.reason, "GangIncomplete");
+		assert_non_null(strstr(rows[i].gang->name, "train"));
+		assert_int_equal(rows[i].gang->size, 2);
+		assert_int_equal(rows[i].gang->waiting, 1);
+		assert_int_equal(rows[i].gang->first, i);
+		assert_int_equal(rows[i].gang->since, rows[i].at.since);
+	}
+}
+
 /* The gang needs one machine from each of two pools, of which one backs off. */
 static void of_a_gang_no_claim_is_created_while_another_one_is_held(void **state)
 {
@@ -1026,6 +1052,7 @@ int main(void)
 		T(one_failure_of_several_tenants_holds_the_pool_for_all),
 		T(failures_of_one_tenant_or_of_other_reasons_hold_up_nobody_else),
 		T(one_tenant_alone_does_not_keep_a_pool_back_for_longer),
+		T(waiting_pods_of_a_gang_name_it),
 		T(of_a_gang_no_claim_is_created_while_another_one_is_held),
 		T(a_machine_that_does_not_take_its_claims_is_avoided_longer_each_time),
 		T(a_claim_that_was_not_taken_is_not_made_for_the_same_machine_at_once),

@@ -160,11 +160,13 @@ static void a_machine_becomes_slow_without_a_change(void **state)
 /* Publishes a list with n pods that wait for reason. */
 static void queue(struct bed *b, int n, const char *reason, const char *gang, int64_t p90)
 {
+	struct waiting_gang of = {.name = gang};
+
 	waiting_begin(b->waiting);
 	for (int i = 0; i < n; i++)
 		waiting_put(b->waiting,
 			    &(struct waiting_row){.tenant = i == 3 ? "team-b" : "team-a",
-						  .gang = gang,
+						  .gang = gang ? &of : NULL,
 						  .at = {.pod = arena_printf(b->d->a, "ns/p-%d", i),
 							 .place = i + 1,
 							 .reason = reason,
