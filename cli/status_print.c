@@ -79,6 +79,21 @@ static const char *expected(const json_t *pod, struct arena *a)
 			    p90 && strlen(p90) >= 16 ? p90 + 11 : "");
 }
 
+/* Returns the name of the pod, or of its gang with the number of its pods: "ns/podgroups/train (5
+ * of 8 wait)". */
+static const char *pod_name(const json_t *pod, struct arena *a)
+{
+	const json_int_t waiting = json_int_at(pod, "gang", "waiting"),
+			 all = waiting + json_int_at(pod, "gang", "bound"),
+			 size = json_int_at(pod, "gang", "size");
+
+	if (!json_object_get(pod, "gang"))
+		return str_or(json_str_at(pod, "pod"), "-");
+	return arena_printf(a, "%s (%lld of %lld wait)",
+			    str_or(json_str_at(pod, "gang", "name"), "-"), (long long)waiting,
+			    (long long)(all > size ? all : size));
+}
+
 static const char *pod_text(const json_t *pod, const struct section *s)
 {
 	int64_t place = json_int_at(pod, "place");
@@ -86,10 +101,10 @@ static const char *pod_text(const json_t *pod, const struct section *s)
 			 : json_str_at(pod, "claim") ? "now"
 						     : "-";
 
-	return arena_printf(
-		s->a, "  %4.5s %5.6s  %s/%s  %s%s", at, age(s, json_str_at(pod, "since")),
-		str_or(json_str_at(pod, "tenant"), "-"), str_or(json_str_at(pod, "pod"), "-"),
-		str_or(json_str_at(pod, "reason"), ""), expected(pod, s->a));
+	return arena_printf(s->a, "  %4.5s %5.6s  %s/%s  %s%s", at,
+			    age(s, json_str_at(pod, "since")),
+			    str_or(json_str_at(pod, "tenant"), "-"), pod_name(pod, s->a),
+			    str_or(json_str_at(pod, "reason"), ""), expected(pod, s->a));
 }
 
 static const char *bar(int64_t used, int64_t of, struct arena *a)

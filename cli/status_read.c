@@ -226,6 +226,12 @@ static int by_place(const void *a, const void *b)
 			       str_or(json_str_at(y, "since"), ""));
 }
 
+/* Returns how many pods the row describes: the leader's view has one row for a gang. */
+static json_int_t pods_of(const json_t *row)
+{
+	return json_object_get(row, "gang") ? json_int_at(row, "gang", "waiting") : 1;
+}
+
 /* Adds to each pod the expected times of its claim. Not called for pods from the view, which
  * already have these times. */
 static void expect(struct reading *r)
@@ -243,7 +249,8 @@ static void expect(struct reading *r)
 
 static json_t *queue_json(struct reading *r)
 {
-	size_t n = json_array_size(r->pods), i;
+	json_int_t n = 0;
+	size_t i;
 	const char *since = NULL, *s;
 	json_t *first = json_array(), *o, *pod;
 
@@ -252,13 +259,14 @@ static json_t *queue_json(struct reading *r)
 		json_sort(&r->pods, by_place);
 	}
 	json_array_foreach (r->pods, i, pod) {
+		n += pods_of(pod);
 		s = json_str_at(pod, "since");
 		if (s && (!since || strcmp(s, since) < 0))
 			since = s;
 		if (i < STATUS_PODS_MAX)
 			json_array_append(first, pod);
 	}
-	o = json_pack("{s:I}", "total", (json_int_t)n);
+	o = json_pack("{s:I}", "total", n);
 	answer_put(o, "since", since);
 	json_object_set_new(o, "pods", first);
 	return o;
@@ -283,7 +291,8 @@ static void count_waiting(struct reading *r)
 	size_t i;
 
 	json_array_foreach (r->pods, i, o)
-		(*(uintptr_t *)map_slot(numbers, str_or(json_str_at(o, "tenant"), "")))++;
+		*(uintptr_t *)map_slot(numbers, str_or(json_str_at(o, "tenant"), "")) +=
+			(uintptr_t)pods_of(o);
 	json_array_foreach (r->tenants, i, o)
 		json_object_set_new(o, "waiting",
 				    json_integer((json_int_t)(uintptr_t)map_get(

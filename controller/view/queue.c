@@ -24,6 +24,50 @@ json_t *view_queue_row(const struct waiting_row *r)
 	return o;
 }
 
+/* True if the list has a row for pod i: it belongs to no gang, or it is the first of its gang. */
+static bool is_shown(const struct waiting_row *rows, size_t i, const char *tenant)
+{
+	return (!tenant || str_eq(rows[i].tenant, tenant)) &&
+	       (!rows[i].gang || rows[i].gang->first == i);
+}
+
+/* Returns the row of a pod, or of its gang, as JSON, owned by the caller. */
+static json_t *shown_row(const struct waiting_row *r)
+{
+	const struct waiting_gang *g = r->gang;
+	json_t *o, *gang;
+
+	if (!g)
+		return view_queue_row(r);
+
+	struct waiting_row whole = *r;
+
+	whole.at.since = g->since;
+	whole.p50 = g->p50;
+	whole.p90 = g->p90;
+	o = view_queue_row(&whole);
+	gang = json_pack("{s:s, s:I, s:I}", "name", g->name, "bound", (json_int_t)g->begun,
+			 "waiting", (json_int_t)g->waiting);
+	if (g->size)
+		json_object_set_new(gang, "size", json_integer((json_int_t)g->size));
+	json_object_set_new(o, "gang", gang);
+	return o;
+}
+
+/* Returns how many pods of the tenant (NULL: of all tenants) wait; *shown: the number of their rows
+ * in the list. */
+static size_t count(const struct waiting_row *rows, size_t n, const char *tenant, size_t *shown)
+{
+	size_t total = 0;
+
+	*shown = 0;
+	for (size_t i = 0; i < n; i++) {
+		total += !tenant || str_eq(rows[i].tenant, tenant);
+		*shown += is_shown(rows, i, tenant);
+	}
+	return total;
+}
+
 /* True if key is "TENANT/NAMESPACE/NAME" of the row's pod. */
 static bool has_key(const struct waiting_row *r, const char *key)
 {
@@ -51,30 +95,29 @@ static size_t begin_after(const struct waiting_row *rows, size_t n, const char *
 json_t *view_queue_first(const struct waiting *w, const char *tenant, size_t most)
 {
 	json_t *first = json_array();
-	size_t n, total = 0;
+	size_t n, total, shown;
 	const struct waiting_row *rows = waiting_rows(w, &n);
 
-	for (size_t i = 0; i < n; i++) {
-		if (tenant && !str_eq(rows[i].tenant, tenant))
-			continue;
-		if (total++ < most)
-			json_array_append_new(first, view_queue_row(&rows[i]));
-	}
-	return json_pack("{s:I, s:o}", "total", (json_int_t)total, "first", first);
+	total = count(rows, n, tenant, &shown);
+	for (size_t i = 0; i < n && json_array_size(first) < most; i++)
+		if (is_shown(rows, i, tenant))
+			json_array_append_new(first, shown_row(&rows[i]));
+	return json_pack("{s:I, s:I, s:o}", "total", (json_int_t)total, "rows", (json_int_t)shown,
+			 "first", first);
 }
 
 void view_queue_reply(const struct waiting *w, struct page *p, const char *tenant)
 {
 	OWN(arena) a = arena_new();
-	json_t *pods = json_array(), *list = json_pack("{s:o}", "pods", pods);
-	size_t n, total = 0, last = 0;
+	json_t *pods = json_array(), *list;
+	size_t n, total, shown, last = 0;
 	const struct waiting_row *rows = waiting_rows(w, &n);
 
-	for (size_t i = 0; i < n; i++)
-		total += !tenant || str_eq(rows[i].tenant, tenant);
-	json_object_set_new(list, "total", json_integer((json_int_t)total));
+	total = count(rows, n, tenant, &shown);
+	list = json_pack("{s:I, s:I, s:o}", "total", (json_int_t)total, "rows", (json_int_t)shown,
+			 "pods", pods);
 	for (size_t i = begin_after(rows, n, p->after); i < n; i++) {
-		if (tenant && !str_eq(rows[i].tenant, tenant))
+		if (!is_shown(rows, i, tenant))
 			continue;
 		if (json_array_size(pods) == p->limit) {
 			page_reply(p, list,
@@ -82,7 +125,7 @@ void view_queue_reply(const struct waiting *w, struct page *p, const char *tenan
 						rows[last].at.pod));
 			return;
 		}
-		json_array_append_new(pods, view_queue_row(&rows[i]));
+		json_array_append_new(pods, shown_row(&rows[i]));
 		last = i;
 	}
 	page_reply(p, list, NULL);

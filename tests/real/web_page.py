@@ -47,6 +47,7 @@ class Fleet:
         self.pods = [{"tenant": HOSTILE, "pod": f"default/p-{i}", "place": i + 1, "reason": "NoCapacity",
                       "message": HOSTILE, "since": "2026-01-02T03:04:05Z", "expectedP50": "2090-01-01T00:00:00Z",
                       "expectedP90": "2090-01-01T01:00:00Z"} for i in range(200)]
+        self.pods[1]["gang"] = {"name": f"default/gangs/{HOSTILE}", "size": 8, "bound": 2, "waiting": 6}
         self.rows = [self.stuck(m) for m in self.machines.values() if m["state"] == "quarantined"]
         self.changes, self.version = [], 0
         self.changed = threading.Condition()
@@ -76,7 +77,7 @@ class Fleet:
         if path == "/v1/attention":
             return {"total": len(self.rows), "byNeed": {"Person": len(self.rows)}, "rows": self.rows}
         if path == "/v1/queue":
-            return {"total": len(self.pods), "pods": self.pods}
+            return {"total": len(self.pods) + 5, "rows": len(self.pods), "pods": self.pods}
         if path == "/v1/history":
             return {"from": "2026-01-02T03:00:00Z", "stepSeconds": 300, "points": 288,
                     "tenants": {f"team-{k}": [(i * k) % 40 for i in range(288)] for k in range(9)}, "states": {}}
@@ -172,11 +173,12 @@ def before_a_thousand(folder, axe):
     b.until("live", lambda: b.text("#live") == "Live")
     assert b.count(".rack") == RACKS
     assert "600 serving" in b.text("#totals"), b.text("#totals")
-    assert b.text("#queue-total").startswith("200 pods wait; the first 50"), b.text("#queue-total")
+    assert b.text("#queue-total").startswith("205 pods wait; the first 50 rows"), b.text("#queue-total")
     b.until("the use of GPUs", lambda: b.count("#use rect") > 1000)
 
     # Texts of others are texts.
     assert HOSTILE in b.text("#queue"), b.text("#queue")[:300]
+    assert f"gang default/gangs/{HOSTILE}: 6 wait, 2 have a Node, 8 needed" in b.text("#queue"), b.text("#queue")[:900]
     assert b.count("img") == 0 and b.run("return document.title") == "drover"
 
     # What needs attention comes first, without a search, and a change touches one entry.

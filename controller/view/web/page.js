@@ -275,11 +275,13 @@ function stuckChanged(rows, removed, whole) {
 
 // --- queue ------------------------------------------------------------------------------------
 
-function drawQueue(pods, total) {
-  set($("queue-total"), total ? `${total} pods wait${total > ROWS ? `; the first ${ROWS} are shown` : ""}` : "No pod waits.");
+const gangText = (g) => `gang ${g.name}: ${g.waiting} wait, ${g.bound} have a Node${g.size ? `, ${g.size} needed` : ""}`;
+
+function drawQueue({ total, rows }, pods) {
+  set($("queue-total"), total ? `${total} pods wait${rows > ROWS ? `; the first ${ROWS} rows are shown` : ""}` : "No pod waits.");
   $("queue").replaceChildren(...pods.slice(0, ROWS).map((p) => {
     const row = element("tr");
-    row.append(element("td", p.place ? String(p.place) : "–"), element("td", p.pod), element("td", p.tenant),
+    row.append(element("td", p.place ? String(p.place) : "–"), element("td", p.gang ? gangText(p.gang) : p.pod), element("td", p.tenant),
       element("td", p.expectedP50 ? `${ahead(p.expectedP50)} to ${ahead(p.expectedP90)}` : "–"),
       element("td", `${p.reason}: ${p.message}`));
     return row;
@@ -417,13 +419,13 @@ async function readLists() {
   const queue = await list("v1/queue", "pods", 1, ROWS);
   if (attention) stuckChanged(attention.rows, [], true);
   if (fleet) changed(fleet.machines, [], true);
-  if (queue) drawQueue(queue.pods, queue.total);
+  if (queue) drawQueue(queue, queue.pods);
 }
 
 function onEvent(name, data) {
   if (name === "fleet") changed(data.machines, data.removed, false);
   else if (name === "attention") stuckChanged(data.rows, data.removed, false);
-  else if (name === "queue") drawQueue(data.first, data.total);
+  else if (name === "queue") drawQueue(data, data.first);
 }
 
 // Reads server-sent events until the stream ends. EventSource cannot send the token.
@@ -486,7 +488,7 @@ function leave() {
   sessionStorage.removeItem("token");
   changed([], [], true);
   stuckChanged([], [], true);
-  drawQueue([], 0);
+  drawQueue({}, []);
   $("main").hidden = $("find").hidden = true;
   $("login").hidden = false;
   say("Not connected");

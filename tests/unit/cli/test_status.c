@@ -295,6 +295,36 @@ static void the_leader_knows_every_waiting_pod(void **state)
 			 3);
 }
 
+static void a_gang_is_one_row_of_all_its_pods(void **state)
+{
+	struct bed *b = *state;
+	struct waiting_gang gang = {.name = "ns/podgroups/train\033[2J", .size = 4, .begun = 1};
+
+	publish(b->d);
+	waiting_begin(b->waiting);
+	for (int i = 0; i < 4; i++)
+		waiting_put(b->waiting,
+			    &(struct waiting_row){.tenant = "team-a",
+						  .at = {.pod = arena_printf(b->d->a, "ns/p-%d", i),
+							 .place = i + 1,
+							 .reason = "GangNotWhole",
+							 .message = "m"},
+						  .gang = i ? &gang : NULL});
+	waiting_end(b->waiting);
+	bench_run(b->d, WAITING_MS);
+	OWN_JSON j = read_json(b);
+
+	assert_int_equal(json_int_at(j, "queue", "total"), 4);
+	assert_int_equal(json_array_size(json_at(j, "queue", "pods")), 2);
+	assert_int_equal(json_int_at(json_array_get(json_object_get(j, "tenants"), 0), "waiting"),
+			 4);
+	assert_int_equal(cli_do_status(&b->c, &b->where), 0);
+	fflush(b->c.out);
+	assert_non_null(strstr(b->said, "Queue 4"));
+	assert_non_null(
+		strstr(b->said, "team-a/ns/podgroups/train?[2J (3 of 4 wait)  GangNotWhole"));
+}
+
 static void without_a_leader_objects_are_shown(void **state)
 {
 	struct bed *b = *state;
@@ -401,6 +431,7 @@ int main(void)
 		cmocka_unit_test(an_empty_fleet_says_so),
 		cmocka_unit_test_setup_teardown(the_leader_knows_every_waiting_pod, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(a_gang_is_one_row_of_all_its_pods, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_a_leader_objects_are_shown, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_stopped_is_named, setup, teardown),

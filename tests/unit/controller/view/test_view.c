@@ -314,6 +314,54 @@ static void the_queue_is_paged_also_when_pods_leave_it(void **state)
 	assert_null(json_object_get(b->j, "continue"));
 }
 
+static void the_pods_of_a_gang_are_one_row(void **state)
+{
+	struct bed *b = *state;
+	struct waiting_gang gang = {.name = "ns/podgroups/train\x1b[2J", .size = 4, .begun = 1};
+	const json_t *rows, *g;
+
+	waiting_begin(b->waiting);
+	for (int i = 0; i < 5; i++)
+		waiting_put(b->waiting,
+			    &(struct waiting_row){.tenant = i == 4 ? "team-b" : "team-a",
+						  .at = {.pod = arena_printf(b->d->a, "ns/p-%d", i),
+							 .place = i + 1,
+							 .reason = "GangNotWhole",
+							 .message = "m"},
+						  .p50 = INT64_C(1764000000000) +
+							 (i % 3) * INT64_C(60000),
+						  .p90 = i == 1 ? 0 : INT64_C(1764000600000),
+						  .gang = i == 2 ? NULL : &gang});
+	waiting_end(b->waiting);
+	bench_run(b->d, WAITING_MS);
+	assert_int_equal(get(b, "/v1/queue"), 200);
+	assert_int_equal(json_int_at(b->j, "total"), 5);
+	assert_int_equal(json_int_at(b->j, "rows"), 3);
+	rows = json_object_get(b->j, "pods");
+	assert_int_equal(json_array_size(rows), 3);
+	assert_string_equal(json_str_at(json_array_get(rows, 0), "pod"), "ns/p-0");
+	assert_string_equal(json_str_at(json_array_get(rows, 0), "expectedP50"),
+			    "2025-11-24T16:01:00Z");
+	assert_null(json_object_get(json_array_get(rows, 0), "expectedP90"));
+	g = json_object_get(json_array_get(rows, 0), "gang");
+	assert_string_equal(json_str_at(g, "name"), "ns/podgroups/train\x1b[2J");
+	assert_int_equal(json_int_at(g, "size"), 4);
+	assert_int_equal(json_int_at(g, "bound"), 1);
+	assert_int_equal(json_int_at(g, "waiting"), 3);
+	assert_string_equal(json_str_at(json_array_get(rows, 1), "pod"), "ns/p-2");
+	assert_null(json_object_get(json_array_get(rows, 1), "gang"));
+	/* Another tenant's gang of the same name is another gang. */
+	assert_int_equal(json_int_at(json_array_get(rows, 2), "gang", "waiting"), 1);
+	assert_int_equal(get(b, "/v1/queue?tenant=team-a&limit=1"), 200);
+	assert_int_equal(json_int_at(b->j, "rows"), 2);
+	assert_int_equal(get(b, arena_printf(b->d->a, "/v1/queue?tenant=team-a&limit=1&continue=%s",
+					     json_str_at(b->j, "continue"))),
+			 200);
+	rows = json_object_get(b->j, "pods");
+	assert_string_equal(json_str_at(json_array_get(rows, 0), "pod"), "ns/p-2");
+	assert_null(json_object_get(b->j, "continue"));
+}
+
 static void an_unchanged_list_is_not_sent_again(void **state)
 {
 	struct bed *b = *state;
@@ -535,6 +583,7 @@ int main(void)
 		T(a_waiting_pod_has_its_place_reason_and_times),
 		T(the_queue_is_paged_also_when_pods_leave_it),
 		T(what_needs_attention_is_paged_and_tagged),
+		T(the_pods_of_a_gang_are_one_row),
 		T(an_unchanged_list_is_not_sent_again),
 		T(the_history_begins_with_leadership),
 		T(the_newest_plan_tells_its_claims_and_reasons),
