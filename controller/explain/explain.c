@@ -12,33 +12,28 @@
 #include "base/arena.h"
 #include "api/reasons.h"
 #include "base/str.h"
+#include "controller/explain/waits.h"
 #include "controller/rules/machine.h"
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-/* Texts for waitingFor of the explanation. They are used where the reason of the last error is more
- * precise than status.operation.waitingFor. */
+/* What a machine waits for, where the reason of the last error is more precise than
+ * status.operation.waitingFor. */
 static const struct {
 	enum reason reason;
-	const char *waits;
+	enum wait wait;
 } waits[] = {
-	{REASON_BmcAuthFailed, "a corrected Secret"},
-	{REASON_SecretNotFound, "a corrected Secret"},
-	{REASON_BmcPasswordChange, "a corrected Secret"},
-	{REASON_BmcAddressInvalid, "a corrected BMC address"},
-	{REASON_NotApproved, "approval"},
-	{REASON_BmcNotTrusted, "approval"},
-	{REASON_EvictionBlocked, "its pods to leave"},
-	{REASON_CheckpointPending, "its work to be saved (checkpoint)"},
-	{REASON_TenantUnreachable, "the tenant's API server"},
+	{REASON_BmcAuthFailed, WAIT_SECRET},	 {REASON_SecretNotFound, WAIT_SECRET},
+	{REASON_BmcPasswordChange, WAIT_SECRET}, {REASON_BmcAddressInvalid, WAIT_BMC_ADDRESS},
+	{REASON_NotApproved, WAIT_APPROVAL},	 {REASON_BmcNotTrusted, WAIT_APPROVAL},
+	{REASON_EvictionBlocked, WAIT_PODS},	 {REASON_CheckpointPending, WAIT_CHECKPOINT},
+	{REASON_TenantUnreachable, WAIT_TENANT},
 };
 
 /* Returns what the operation waits for, as text for the operator; NULL: nothing. */
 static const char *waits_for(const struct machine_operation *op)
 {
-	static const char *const of_kind[] = {"hardware or another system",
-					      "drover's own rate limit", "a PodDisruptionBudget",
-					      "an operator"};
+	static const enum wait of_kind[] = {WAIT_HARDWARE, WAIT_RATE, WAIT_BUDGET, WAIT_OPERATOR};
 	enum reason reason = reason_find(op->last_error.reason);
 
 	if (op->waiting_for < WAITING_DEVICE || op->waiting_for > WAITING_APPROVAL)
@@ -46,8 +41,8 @@ static const char *waits_for(const struct machine_operation *op)
 	if (op->waiting_for == WAITING_DEVICE || op->waiting_for == WAITING_APPROVAL)
 		for (size_t i = 0; i < sizeof(waits) / sizeof(waits[0]); i++)
 			if (waits[i].reason == reason)
-				return waits[i].waits;
-	return of_kind[op->waiting_for];
+				return wait_info[waits[i].wait].text;
+	return wait_info[of_kind[op->waiting_for]].text;
 }
 
 static void operation(json_t *o, const struct machine *m)
@@ -111,7 +106,7 @@ static void quarantine(json_t *o, const struct machine *m)
 		return;
 	answer_error(o, "quarantine", str_or(q->reason, "Unknown"), q->message, q->since);
 	json_object_del(o, "nextTry");
-	answer_put(o, "waitingFor", due ? "its next try" : "an operator");
+	answer_put(o, "waitingFor", wait_info[due ? WAIT_NEXT_TRY : WAIT_OPERATOR].text);
 	answer_time(o, "nextTry", due);
 	answer_help_with(o, q->reason, m->meta.name);
 	if (!str_eq(q->reason, "QuarantinedByOperator") &&

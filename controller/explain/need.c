@@ -1,3 +1,4 @@
+#include "controller/explain/waits.h"
 #include "controller/explain/need.h"
 
 #include "api/machine_states.h"
@@ -40,15 +41,14 @@ static bool is_wanted(const char *reason)
  * reason and message; NULL: the machine's state itself is the reason. */
 static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 {
-	const char *waits = json_str_at(a, "waitingFor");
+	const struct wait_info *wait = wait_find(json_str_at(a, "waitingFor"));
 	const json_t *error = json_object_get(a, "lastError"), *c;
 
 	*why = json_object_get(a, "quarantine");
 	if (*why)
 		return json_str_at(a, "nextTry") ? NEED_WAITS : NEED_OPERATOR;
 	*why = error;
-	if (str_eq(waits, "approval") || str_eq(waits, "an operator") ||
-	    str_eq(waits, "a corrected Secret"))
+	if (wait && wait->needs_operator)
 		return is_wanted(json_str_at(error, "reason")) ? NEED_HELD : NEED_OPERATOR;
 	if (is_older(json_str_at(a, "deadline"), now, 0) ||
 	    is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))

@@ -4,6 +4,7 @@
 #include "api/reasons.h"
 #include "base/str.h"
 #include "controller/explain/pod_remedy.h"
+#include "controller/explain/waits.h"
 
 static const char drover[] = "drover", device[] = "device", network[] = "network",
 		  provider[] = "provider", tenant[] = "tenant", operator_[] = "operator";
@@ -102,7 +103,7 @@ static const char *const of_reason[REASONS] = {
 	[REASON_DeadlineExceeded] = device,
 };
 
-/* owners of texts: reasons of VirtualClusters, and what a machine waits for */
+/* owners of reasons of VirtualClusters */
 struct owned {
 	const char *text, *owner;
 };
@@ -117,18 +118,6 @@ static const struct owned of_tenant[] = {
 	{"KubeconfigAbsent", operator_},
 	{"NoJoinEndpoint", operator_},
 	{"Syncing", drover},
-};
-static const struct owned of_wait[] = {
-	{"hardware or another system", device},
-	{"drover's own rate limit", drover},
-	{"a PodDisruptionBudget", drover},
-	{"an operator", operator_},
-	{"approval", operator_},
-	{"a corrected Secret", operator_},
-	{"a corrected BMC address", operator_},
-	{"its pods to leave", tenant},
-	{"its pods to leave, without a deadline", tenant},
-	{"the tenant's API server", tenant},
 };
 #define OWNER_IN(list, text) find_in(list, sizeof(list) / sizeof((list)[0]), text)
 
@@ -200,6 +189,7 @@ const char *owner_find(const json_t *answer)
 {
 	const char *kind = json_str_at(answer, "kind"), *state = json_str_at(answer, "state"),
 		   *owner = owner_of_reason(json_str_at(owner_problem(answer), "reason"));
+	const struct wait_info *wait;
 
 	if (str_eq(state, "Paused"))
 		return operator_;
@@ -207,9 +197,9 @@ const char *owner_find(const json_t *answer)
 		return tenant;
 	if (owner)
 		return owner;
-	owner = OWNER_IN(of_wait, json_str_at(answer, "waitingFor"));
-	if (owner)
-		return owner;
+	wait = wait_find(json_str_at(answer, "waitingFor"));
+	if (wait)
+		return wait->owner;
 	/* The reason is not in the lists: all causes of these kinds are in their configuration. */
 	if (owner_problem(answer))
 		return str_eq(kind, "Provider") && json_object_get(answer, "lastError") ? provider

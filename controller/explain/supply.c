@@ -4,6 +4,7 @@
  */
 #include "controller/explain/answer.h"
 #include "controller/explain/explain.h"
+#include "controller/explain/waits.h"
 #include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
@@ -121,8 +122,7 @@ static json_t *explain_drain(const struct drain *d, int64_t now)
 				   ? "machines that have not left stay in service"
 				   : "drover deletes remaining pods");
 	} else if (blocked) {
-		answer_put(o, "waitingFor",
-			   "the pods of its machines to leave; the Drain has no deadline");
+		answer_put(o, "waitingFor", wait_info[WAIT_PODS_NO_DEADLINE].text);
 		answer_help(
 			o, "find out in the tenant's cluster what refuses the eviction of the pods",
 			"");

@@ -4,6 +4,7 @@
 #include "api/reasons.h"
 #include "base/data/json.h"
 #include "controller/explain/owner.h"
+#include "controller/explain/waits.h"
 #include "planner/plan.h"
 
 static void assert_owner(const char *answer, const char *owner)
@@ -41,8 +42,9 @@ static void so_has_each_reason_of_a_pod(void **state)
 static void the_error_tells_before_the_wait_and_the_wait_before_the_state(void **state)
 {
 	(void)state;
-	assert_owner("{\"kind\": \"Machine\", \"state\": \"attaching\", \"waitingFor\": \"the "
-		     "device\", \"lastError\": {\"reason\": \"NetworkNotConfirmed\"}}",
+	assert_owner("{\"kind\": \"Machine\", \"state\": \"attaching\", \"waitingFor\": "
+		     "\"hardware or another system\", "
+		     "\"lastError\": {\"reason\": \"NetworkNotConfirmed\"}}",
 		     "network");
 	assert_owner("{\"kind\": \"Machine\", \"state\": \"attaching\", \"waitingFor\": \"drover's "
 		     "own rate limit\"}",
@@ -51,6 +53,20 @@ static void the_error_tells_before_the_wait_and_the_wait_before_the_state(void *
 	assert_owner("{\"kind\": \"Machine\", \"state\": \"attaching\", \"slow\": true}",
 		     "network");
 	assert_owner("{\"kind\": \"Machine\", \"state\": \"booting\", \"slow\": true}", "device");
+}
+
+static void each_wait_has_a_text_and_an_owner(void **state)
+{
+	(void)state;
+	for (int w = 0; w < WAITS; w++) {
+		assert_ptr_equal(wait_find(wait_info[w].text), &wait_info[w]);
+		assert_non_null(wait_info[w].owner);
+	}
+	assert_null(wait_find("x"));
+	assert_null(wait_find(NULL));
+	assert_owner("{\"kind\": \"Machine\", \"state\": \"draining\", \"waitingFor\": \"its work "
+		     "to be saved (checkpoint)\"}",
+		     "tenant");
 }
 
 static void what_is_well_has_no_owner(void **state)
@@ -86,6 +102,7 @@ int main(void)
 		cmocka_unit_test(each_reason_of_a_machine_has_an_owner),
 		cmocka_unit_test(so_has_each_reason_of_a_pod),
 		cmocka_unit_test(the_error_tells_before_the_wait_and_the_wait_before_the_state),
+		cmocka_unit_test(each_wait_has_a_text_and_an_owner),
 		cmocka_unit_test(what_is_well_has_no_owner),
 		cmocka_unit_test(a_pause_is_of_an_operator_and_a_sleep_of_the_tenant),
 		cmocka_unit_test(a_reason_that_is_unknown_is_of_the_configuration),
