@@ -110,8 +110,8 @@ static const struct field trigger_fields[] = {
 		     "(docs/burst.md)."),
 	FIELD(burst_policy_trigger, queued_gpus_over, "queuedGPUsOver", FIELD_I64, .min = 1,
 	      .max = 1000000,
-	      .doc = "Triggers if all waiting work that matches requests more GPUs in total than "
-		     "this."),
+	      .doc = "Triggers if the waiting work that this policy matches requests, in total, "
+		     "more GPUs than this."),
 	FIELD(burst_policy_trigger, on_prem_impossible, "onPremImpossible", FIELD_BOOL,
 	      .doc = "Triggers if no owned machine is of a type that could run the work."),
 	FIELD_OBJ(burst_policy_trigger, guards, "guards", guards_fields, .def = "{}",
@@ -355,9 +355,9 @@ static const struct field runtime_fields[] = {
 		 .min = MINUTE, .max = YEAR,
 		 .doc = "Longest run time of work for which instances may be launched. Work that "
 			"declares no run time is charged for this long; if "
-			"spec.runtime.maxRuntime is not set, such work is refused. An instance "
-			"ends at the latest spec.cost.bootAndStageTime plus this time after the "
-			"decision."),
+			"spec.runtime.maxRuntime is not set, such work is refused. Each "
+			"instance is ended no later than spec.cost.bootAndStageTime plus "
+			"spec.runtime.maxRuntime after drover decided to launch it."),
 	FIELD_IN(burst_policy_spec, runtime, spot_needs, "spotNeeds", FIELD_OBJECT,
 		 .sub = spot_needs_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->runtime.spot_needs), .def = "{}",

@@ -208,8 +208,8 @@ const struct field object_local_secret_fields[] = {
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of a Secret in the namespace in which drover runs."),
 	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
-	      .doc = "Key of the CA certificate in the Secret's data. If not set, ca.crt. Has no "
-		     "effect in a credentialsSecretRef, whose Secret has fixed keys."),
+	      .doc = "For a CA certificate: its key in the Secret's data. If not set, ca.crt. For "
+		     "credentials: no effect, because their keys are fixed."),
 	FIELDS_END,
 };
 
@@ -478,10 +478,10 @@ const struct field object_deadlines_fields[] = {
 		 "a cloud instance, this time ends when the cloud reports the instance as "
 		 "running."),
 	DEADLINE(joining, "\"10m\"",
-		 "Longest time, after booting, until drover has verified that the Node is this "
-		 "machine. For a cloud instance, this includes the time until the Node appears. "
-		 "The node's bootstrap token is valid for the sum of the deadlines booting and "
-		 "joining plus 5 minutes (plus 45 minutes for a cloud instance)."),
+		 "Longest time from the end of booting until drover has verified that the Node is "
+		 "this machine. For a cloud instance, the wait for the Node counts too. The node's "
+		 "bootstrap token is valid for spec.deadlines.booting plus spec.deadlines.joining "
+		 "plus 5 minutes; for a cloud instance plus 45 minutes."),
 	DEADLINE(gating, "\"15m\"",
 		 "Longest time, after joining, until the checks that the "
 		 "field gate names have passed."),

@@ -22,9 +22,9 @@ static const struct field bmc_trust_fields[] = {
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
 	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the trusted CA certificate. If an approval does not set "
-		     "it, the approval covers the CA certificate that drover reads from the "
-		     "Secret in tls.caSecretRef when it acts on the approval."),
+	      .doc = "SHA-256 digest of the trusted CA certificate. In spec.approval it may be "
+		     "left out: drover then trusts the certificate that is in the Secret of "
+		     "spec.bmc.tls.caSecretRef when it acts on the approval."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {

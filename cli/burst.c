@@ -31,9 +31,13 @@ struct verb {
 
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
-	 "YAML file with BurstPolicies and a BurstState; may be repeated", 0},
+	 "YAML file with BurstPolicies, and a BurstState: waiting work, offers of clouds and "
+	 "earlier launches for which to decide; may be repeated",
+	 0},
 	{"output", 'o', "table|json", 0, "Output format (default: table)", 0},
-	{"reason", 'r', "TEXT", 0, "For reset: why; recorded in the BurstLedger", 0},
+	{"reason", 'r', "TEXT", 0,
+	 "For reset: the reason, which drover keeps with the policy's spending (its BurstLedger)",
+	 0},
 	CLI_CLUSTER_ROWS,
 	{0}};
 

@@ -50,7 +50,7 @@ int cli_do_release(struct cli_client *c, const char *name)
 	if (quarantined && !marked && !str_eq(reason, "QuarantinedByOperator"))
 		return cli_failed(
 			c,
-			"machine %s: `drover release` does not end a quarantine because of %s; "
+			"machine %s is in quarantine for %s, which `drover release` cannot end; "
 			"`drover why %s` shows what helps",
 			name_of(m), str_or(reason, "an unknown reason"), name_of(m));
 	if (!held && !marked && !quarantined)

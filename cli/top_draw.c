@@ -466,8 +466,8 @@ static const char *foot_of(const struct draw *d, enum screen_look *look)
 	if (*v->filter)
 		return arena_printf(d->a, "filter: %s (%zu of %zu)", v->filter, v->rows,
 				    map_size(v->machines));
-	return arena_printf(d->a, "?: help  q: quit  Tab: racks %zu, queue %zu", v->nracks,
-			    v->npods);
+	return arena_printf(d->a, "?: help  q: quit  Tab: show racks (%zu) or queue (%zu)",
+			    v->nracks, v->npods);
 }
 
 /* Splits the text for the bottom of the screen into lines, so that a long question can be read

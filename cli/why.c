@@ -90,11 +90,12 @@ struct why {
 
 static const struct argp_option options[] = {
 	{"namespace", 'n', "NAME", 0,
-	 "drover's own namespace (default: drover-system); in a tenant's cluster, the pod's "
-	 "namespace (default: that of the context)",
+	 "Namespace in which drover runs (default: drover-system). With a tenant's kubeconfig: "
+	 "namespace of the pod (default: that of the kubeconfig's context)",
 	 0},
 	VIEW_CLIENT_PLACE,
-	{"short", 's', NULL, 0, "Without a name: one line for each object, with the command", 0},
+	{"short", 's', NULL, 0,
+	 "Without a name: one line for each stuck object, with the command that helps", 0},
 	CLI_OPTION_ROWS};
 
 /* True if s is not empty and no part between slashes is empty. */

@@ -20,12 +20,12 @@ static const struct field node_fields[] = {
 
 const struct field statement_fields[] = {
 	FIELD(statement, part, "part", FIELD_ENUM, .enums = statement_part_names, .required = true,
-	      .doc = "The part of the machine."),
+	      .doc = "Part of the machine. SystemMemory: its main memory (RAM)."),
 	FIELD(statement, outcome, "outcome", FIELD_ENUM, .enums = statement_outcome_names,
 	      .required = true,
-	      .doc = "Result. Covered: the part was overwritten, read back and zeroed. Failed: it "
-		     "read back differently. NotCovered: it was not processed, or too little of it "
-		     "was."),
+	      .doc = "Result for spec.statements[].part. Covered: the memory was "
+		     "overwritten, read back and zeroed. Failed: it did not read back as written. "
+		     "NotCovered: none or too little of it was wiped."),
 	FIELD(statement, technique, "technique", FIELD_STR, .max_len = 64,
 	      .doc = "Method. Overwritten: each word got a unique value and then zero; both were "
 		     "read back."),

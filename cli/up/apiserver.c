@@ -26,7 +26,9 @@ static const struct argp_option options[] = {
 	 "Directory for CA, token and objects (default: none, everything stays in memory)", 0},
 	{"listen", 'l', "ADDR:PORT", 0, "Address to serve on (default: 127.0.0.1:6443)", 0},
 	{"kubeconfig-out", OPT_KUBECONFIG, "FILE", 0,
-	 "Write the administrator's kubeconfig to this file (default: DIR/admin.conf)", 0},
+	 "Write the administrator's kubeconfig to this file (default: admin.conf in the "
+	 "directory of --data; required without --data)",
+	 0},
 	{0},
 };
 

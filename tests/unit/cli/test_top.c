@@ -324,7 +324,7 @@ static void the_queue_has_place_and_expected_start(void **state)
 	/* On a small screen the queue has a panel of its own. */
 	draw(v, 40, 12);
 	assert_undrawn("team-b/x/first");
-	assert_drawn("queue 4");
+	assert_drawn("queue (4)");
 	type(v, "\t\tj\n");
 	draw(v, 40, 12);
 	assert_drawn("Pod team-b/x/first");
