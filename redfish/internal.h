@@ -294,8 +294,10 @@ struct redfish {
 	int64_t no_slot_until;
 	/* Form of InsertMedia's body that was accepted last, from 1; 0: not known. */
 	unsigned form;
-	/* loop_now() until which only one form is tried, because the BMC refused all of them. */
+	/* loop_now() until which only one form is tried, because the BMC refused all of them.
+	 * forms_tls: true if it refused them for an image over HTTPS; false: over plain HTTP. */
 	int64_t forms_until;
+	bool forms_tls;
 	/* Where slots are searched. managers: the System's Managers. media: the System's own
 	 * VirtualMedia collection. */
 	char *managers[4], *media;

@@ -30,8 +30,8 @@
 #define ENABLE_LOOKS 3
 /* Time in ms after an unsuccessful search before the slot is searched again. */
 #define NO_SLOT_MS 600000
-/* Time in ms after the BMC refused all forms of a body, during which only the first form is
- * sent. */
+/* Time in ms after the BMC refused all forms of a body, during which only the first form is sent
+ * for images of that protocol. */
 #define FORMS_MS 600000
 
 enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
@@ -558,6 +558,11 @@ static bool next_variant(struct redfish *r, const struct rf_reply *p,
 static const char *const forms[] = {"full", "bare", "wordy", "named"};
 #define FORMS (sizeof(forms) / sizeof(*forms))
 
+static bool is_tls(const struct redfish *r)
+{
+	return str_starts(r->op->url, "https:");
+}
+
 /* Returns the index in forms[] of the next form of the body: first the form that this BMC accepted
  * last, or that its quirks require, then the others in order. Returns FORMS if no form is left. */
 static size_t insert_form(const struct redfish *r)
@@ -568,8 +573,9 @@ static size_t insert_form(const struct redfish *r)
 		       : r->quirks & QUIRK_MEDIA_NAMED ? 3
 						       : 0;
 	unsigned variant = r->op->variant;
+	bool brief = loop_now(loop_of(r->group)) < r->forms_until && r->forms_tls == is_tls(r);
 
-	if (variant >= FORMS || (variant > 0 && loop_now(loop_of(r->group)) < r->forms_until))
+	if (variant >= FORMS || (variant > 0 && brief))
 		return FORMS;
 	return variant == 0 ? first : variant <= first ? variant - 1 : variant;
 }
@@ -593,7 +599,7 @@ static char *insert_body(const struct redfish *r)
 	if (str_eq(form, "wordy") || str_eq(form, "named")) {
 		json_object_set_new(o, "TransferMethod", json_string("Stream"));
 		json_object_set_new(o, "TransferProtocolType",
-				    json_string(str_starts(op->url, "https:") ? "HTTPS" : "HTTP"));
+				    json_string(is_tls(r) ? "HTTPS" : "HTTP"));
 	}
 	if (str_eq(form, "named")) {
 		/* Some BMCs require a name and a password even for anonymous access (quirk Q26 in
@@ -647,8 +653,10 @@ static void insert_send(struct redfish *r)
 		write_slot(r, body, on_inserted);
 		return;
 	}
-	if (r->op->variant >= FORMS)
+	if (r->op->variant >= FORMS) {
 		r->forms_until = loop_now(loop_of(r->group)) + FORMS_MS;
+		r->forms_tls = is_tls(r);
+	}
 	next_slot(r);
 }
 

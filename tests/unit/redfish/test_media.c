@@ -380,6 +380,22 @@ static void a_slot_that_checks_gets_the_ca_once(void **state)
 	assert_true(f->verifies);
 }
 
+/* The refusals of plain HTTP do not limit the forms that are tried over HTTPS: this BMC refuses the
+ * first form of every body. */
+static void a_bmc_that_refused_plain_media_gets_every_form_over_tls(void **state)
+{
+	struct bmc_rig *f = *state;
+
+	f->bmc.https_only = true;
+	f->bmc.named_media = true;
+	assert_int_equal(bmc_insert(f, MEDIA), ERR_INVALID);
+	assert_done(bmc_insert(f, TLS_MEDIA));
+	assert_done(bmc_eject(f));
+	f->bmc.verifies = 2;
+	f->bmc.unverified = false;
+	assert_done(bmc_insert(f, TLS_MEDIA));
+}
+
 static void a_slot_that_takes_no_ca_stops_checking(void **state)
 {
 	struct bmc_rig *f = *state;
@@ -476,6 +492,7 @@ int main(void)
 		bmc_test(an_action_info_without_protocols_says_none),
 		bmc_test(the_form_that_was_taken_is_remembered),
 		bmc_test(a_slot_that_checks_gets_the_ca_once),
+		bmc_test(a_bmc_that_refused_plain_media_gets_every_form_over_tls),
 		bmc_test(a_slot_that_takes_no_ca_stops_checking),
 		bmc_test(a_slot_whose_certificates_are_not_served_stops_checking),
 		bmc_test(plain_media_change_nothing_of_what_a_slot_checks),
