@@ -144,8 +144,10 @@ struct sim_medium *sim_medium_fetch(struct sim_machine *m, const char *url,
 	struct sim_medium *f = mem_new(struct sim_medium);
 	const char *host = strstr(url, "://"), *path = host ? strchr(host + 3, '/') : NULL;
 	char *origin = mem_strndup(url, path ? (size_t)(path - url) : strlen(url));
-	struct http_peer_spec s = {
-		.base_url = origin, .plain_ok = true, .user_agent = "sim-firmware"};
+	struct http_peer_spec s = {.base_url = origin,
+				   .plain_ok = true,
+				   .learn_pin = str_eq(url, m->image),
+				   .user_agent = "sim-firmware"};
 
 	f->machine = m;
 	f->done = done;

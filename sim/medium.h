@@ -9,7 +9,10 @@
  * over HTTP and searches the data as they arrive, until it has found the boot block of wipe/proto.h
  * (by the start of the block's JSON) or the image ends. An interrupted download is resumed by an
  * HTTP Range request, a few times.
- * Tests: tests/unit/sim/test_agent.c, tests/unit/sim/test_machine.c
+ *
+ * For virtual media any TLS certificate is accepted: a slot that verifies has refused the medium
+ * before, at InsertMedia (bmc_dialect.c). For HTTP boot, the system's CAs must verify it.
+ * Tests: tests/unit/sim/test_agent.c, tests/unit/sim/test_machine.c, tests/real/sim_makes.py
  */
 #define MEDIUM_MAX (512ll << 20) /* Largest boot medium in bytes; a longer image is refused. */
 
