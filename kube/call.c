@@ -55,6 +55,7 @@ static void call_free(struct kube_call *call)
 		secret_wipe(call->body, call->body_len);
 	free(call->body);
 	secret_free(call->secret_value);
+	secret_free(call->bearer);
 	free(call->path);
 	free(call);
 }
@@ -363,7 +364,7 @@ static void send_call(struct kube_call *call)
 		.path = call->path,
 		.headers = accept,
 		.nheaders = 1,
-		.bearer = kube_client_token(c),
+		.bearer = call->bearer ? call->bearer : kube_client_token(c),
 		.secret_header = call->secret_header,
 		.secret_value = call->secret_value,
 		.body = call->body,
@@ -396,8 +397,10 @@ static void send_call(struct kube_call *call)
 		h.no_timeout = true;
 	buf_clear(&call->text);
 	scan_begin(call, call->knows);
-	call->peer = c->peer;
-	call->peer->calls++;
+	if (!call->bearer) {
+		call->peer = c->peer;
+		call->peer->calls++;
+	}
 	call->http = http_start(call->peer->http, &h);
 }
 

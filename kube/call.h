@@ -125,10 +125,14 @@ struct kube_call {
 	/* Header with a secret value (kube_get_path_with()), owned by the call; NULL: none. */
 	const char *secret_header;
 	struct secret *secret_value;
+	/* Bearer token that is sent instead of the client's, owned by the call, which then has a
+	 * peer of its own and no_wait; NULL: the client's credentials. */
+	struct secret *bearer;
 	/* loop_now() at which the call fails, in the queue or while sent; INT64_MAX: never. */
 	int64_t deadline;
 	struct http_req *http;
-	/* Peer to which the call was sent; set while the call is sent. */
+	/* Peer to which the call was sent; set while the call is sent. For a call with a bearer
+	 * token of its own, set from the start. */
 	struct kube_peer *peer;
 	/* Runs until the deadline while the call is queued, and until the next try while it
 	 * rests. */

@@ -269,6 +269,38 @@ struct kube_call *kube_create_sub(struct kube_client *c, const struct kube_resou
 	return call;
 }
 
+static void drop_certificate(struct kube_config *c)
+{
+	c->client_cert_pem = NULL;
+	c->client_key_pem = NULL;
+}
+
+struct kube_call *kube_review_token(struct kube_client *c, const struct secret *token,
+				    kube_done *done, void *arg)
+{
+	static const struct kube_resource reviews = {
+		"authentication.k8s.io", "v1", "selfsubjectreviews", "SelfSubjectReview", false};
+	OWN_JSON review = json_pack("{s:s, s:s}", "apiVersion", "authentication.k8s.io/v1", "kind",
+				    reviews.kind);
+	struct kube_config bare = *c->config;
+	struct kube_peer *own;
+	struct kube_call *call;
+	struct err e;
+
+	/* mutant: token-with-certificate */
+	drop_certificate(&bare);
+	own = peer_new(c, &bare, &e);
+	call = kube_call_json(c, "POST", own ? kube_path(&reviews, NULL, NULL, NULL, &e) : NULL,
+			      review, "application/json", &e, done, arg);
+	call->no_wait = true;
+	call->bearer = secret_copy(token);
+	call->peer = own;
+	if (own)
+		own->calls++;
+	kube_call_start(call);
+	return call;
+}
+
 struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			     const char *name, const char *subresource, enum kube_patch_type type,
 			     const json_t *patch, kube_done *done, void *arg)

@@ -186,6 +186,13 @@ struct kube_call *kube_create_sub(struct kube_client *c, const struct kube_resou
 				  const char *ns, const char *name, const char *sub,
 				  const json_t *object, kube_done *done, void *arg);
 
+/* Asks the API server which user the bearer token is (a SelfSubjectReview). The request has a
+ * connection of its own without the client's credentials, because a client certificate would take
+ * precedence over the token. token: copied, never logged. done() gets the review; ERR_DENIED with
+ * code 401: the server refuses the token. A 429 or 503 is not retried. */
+struct kube_call *kube_review_token(struct kube_client *c, const struct secret *token,
+				    kube_done *done, void *arg);
+
 /* Reads a path whose reply is text, for example a pod's log. The object passed to done() is a JSON
  * string of at most 4 MiB; invalid UTF-8 is replaced by '?', and a NUL ends the text. */
 struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done,

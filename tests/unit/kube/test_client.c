@@ -903,6 +903,58 @@ static void a_header_and_limits_go_with_a_path(void **state)
 	fake_api_stop(&f);
 }
 
+static bool serve_review(struct fake_api *f, struct httpd_req *q)
+{
+	(void)f;
+	if (!str_eq(f->bearer, "abcdef.0123456789abcdef"))
+		httpd_reply_json(q, 401, "{\"kind\":\"Status\",\"reason\":\"Unauthorized\"}");
+	else
+		httpd_reply_json(q, 201,
+				 "{\"status\":{\"userInfo\":{\"username\":\"system:bootstrap:"
+				 "abcdef\"}}}");
+	return true;
+}
+
+static void try_token(struct got *g, const char *text)
+{
+	struct secret *token = secret_from_str(text);
+
+	g->done = 0;
+	kube_review_token(g->f->c, token, on_done, g);
+	secret_free(token);
+	wait_for(g);
+}
+
+static void another_token_is_tried_without_the_login_of_the_client(void **state)
+{
+	struct fake_api f;
+	struct got g = {.f = &f};
+	struct secret *token = secret_from_str("abcdef.0123456789abcdef");
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	f.serve = serve_review;
+	try_token(&g, "abcdef.0123456789abcdef");
+	assert_string_equal(json_str_at(g.object, "status", "userInfo", "username"),
+			    "system:bootstrap:abcdef");
+	assert_string_equal(f.log, "POST /apis/authentication.k8s.io/v1/selfsubjectreviews\n");
+	try_token(&g, "abcdef.wrong");
+	assert_int_equal(g.e.kind, ERR_DENIED);
+	assert_int_equal(g.e.code, 401);
+	/* calls after it have the client's token again */
+	f.serve = NULL;
+	g.done = 0;
+	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g);
+	wait_for(&g);
+	assert_string_equal(f.bearer, "first");
+	/* a call that is cancelled, and one that outlives its client */
+	kube_call_cancel(kube_review_token(f.c, token, on_done, &g));
+	kube_review_token(f.c, token, on_done, &g);
+	secret_free(token);
+	got_free(&g);
+	fake_api_stop(&f);
+}
+
 static bool serve_token(struct fake_api *f, struct httpd_req *q)
 {
 	(void)f;
@@ -991,6 +1043,7 @@ int main(void)
 		cmocka_unit_test(each_kind_of_resource_has_its_path),
 		cmocka_unit_test(what_cannot_be_a_path_is_never_sent),
 		cmocka_unit_test(a_header_and_limits_go_with_a_path),
+		cmocka_unit_test(another_token_is_tried_without_the_login_of_the_client),
 		cmocka_unit_test(a_subresource_is_created),
 		cmocka_unit_test(statuses_become_kinds_of_error),
 		cmocka_unit_test(nonsense_is_a_protocol_error),
