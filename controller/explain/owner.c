@@ -82,6 +82,7 @@ static const char *const of_reason[REASONS] = {
 	[REASON_TenantUnreachable] = tenant,
 	[REASON_NodesNotTaken] = tenant,
 	[REASON_JoinTimeout] = device,
+	[REASON_BootstrapTokenRefused] = tenant,
 	[REASON_NoNodeByScript] = device,
 	[REASON_NodeNotFound] = device,
 	[REASON_NodeIdentityMismatch] = operator_,

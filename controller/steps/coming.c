@@ -416,6 +416,15 @@ static bool is_check_due(const struct life *l)
 	       (life_deadline(l) && left <= LAST_CHECK_MS && ago >= LAST_CHECK_MS / 2);
 }
 
+static void try_token(struct life *l, const struct node_claim *n, struct tenant *t)
+{
+	struct life_token token;
+
+	life_token(l, n->meta.uid, &token);
+	join_seen_try(l, t, &token);
+	secret_wipe(&token, sizeof(token));
+}
+
 void coming_check_token(struct life *l, const struct node_claim *n)
 {
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
@@ -427,11 +436,21 @@ void coming_check_token(struct life *l, const struct node_claim *n)
 		return;
 	if (!seen->checked_at) /* first check of this process in the present state */
 		seen->checked_at = now;
-	if (life_asked(l, "csr") != ASK_NONE)
+	if (life_asked(l, "try") != ASK_NONE)
 		life_ask_forget(l);
+	if (life_asked(l, "csr") != ASK_NONE) {
+		life_ask_forget(l);
+		if (t && tenant_usable(t) && join_seen_try_due(l)) {
+			try_token(l, n, t);
+			return;
+		}
+	}
 	switch (life_asked(l, "token")) {
 	case ASK_OK:
 		seen->token_again = loop_wall(l->c->loop);
+		/* the API server may need a moment until it accepts the new token */
+		seen->tried_at = now;
+		seen->token = JOIN_TOKEN_UNKNOWN;
 		life_wait(l, WAITING_DEVICE, REASON_NodeNotFound,
 			  "the bootstrap token of Node %s was deleted from the cluster of tenant "
 			  "%s; drover created it again",

@@ -27,8 +27,9 @@ bool coming_ensure_config(struct life *l, const struct node_claim *n, struct are
 /* Checks from time to time, and before the deadline, that the bootstrap token of a booting machine
  * still exists, by creating it: the token is derived from the UID of the claim, so a token that was
  * deleted is created again with the same content. Status then shows that it was missing. Afterwards
- * reads the CSRs of the tenant's cluster, for the text of the deadline (life/join_seen.h). Call
- * only while no Node of the claim is known, because the token of a Node that joined is deleted. */
+ * reads the CSRs of the tenant's cluster, for the text of the deadline, and in the second half of
+ * the time until the deadline tries the token there (life/join_seen.h). Call only while no Node of
+ * the claim is known, because the token of a Node that joined is deleted. */
 void coming_check_token(struct life *l, const struct node_claim *n);
 
 #endif

@@ -73,7 +73,10 @@ enum life_decision step_booting(struct life *l)
 	}
 	if (l->observation.power != PROVIDER_POWER_OFF) {
 		coming_check_token(l, n);
-		return waits_for_script(l, n);
+		return join_seen_report(
+			       l, tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name))
+			       ? d
+			       : waits_for_script(l, n);
 	}
 	if (coming_ensure_taken(l, n))
 		life_power(l, true);

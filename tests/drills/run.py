@@ -77,9 +77,12 @@ DRILLS = (
           r"nodepool/.*Stopped .*ImageMismatch", "drover resume", (("right_image",),), end="serving"),
     Drill("kubelet-never-joins", (("pool", {}), ("fault", "NoKubelet"), ("pod",)),
           r"nodeclaim/.*Failed .*JoinTimeout: .*BMC answered On .*no Node ", "", (("well",),), end="serving", slow_s=240),
-    Drill("token-refused", (("pool", {}), ("fault", "TokenRefused"), ("pod",)),
-          r"nodeclaim/.*Failed .*JoinTimeout: .*no Node .*; its bootstrap token was there at ", "", (("well",),), end="serving",
-          slow_s=240),
+    Drill("token-refused", (("pool", {}), ("pod",), ("refuse_the_token",)),
+          r"nodeclaim/.*Failed .*BootstrapTokenRefused: .*API server of tenant team-a refuses .*bootstrap token \(401\)", "",
+          end="serving", slow_s=240),
+    Drill("token-differs", (("pool", {}), ("fault", "TokenRefused"), ("pod",)),
+          r"nodeclaim/.*Failed .*JoinTimeout: .*no Node .*; its bootstrap token was there at .* and the API server accepts it", "",
+          (("well",),), end="serving", slow_s=240),
     Drill("tenant-away", (("tenant_away",),), r"virtualcluster/team-b .*Unreachable", "", (("tenant_back",),), over="Unreachable"),
     Drill("node-cordoned-by-a-person", (("serves",), ("cordon",)), r"serving ", "drover release", end="serving", over="held"),
     Drill("power-button-pressed", (("press",),), r"free .*PowerStateUnexpected", "drover approve"),
@@ -215,6 +218,17 @@ class Scene:
         self.up.host.call("POST", f"{demo.API}/nodepools", {
             "apiVersion": pool["apiVersion"], "kind": "NodePool", "metadata": {"name": f"pool-{self.machine}"}, "spec": spec})
         self.selector = {"drover.dev/nodepool": f"pool-{self.machine}"}
+
+    def refuse_the_token(self):
+        """Lets the API server of team-a refuse the bootstrap token of this machine, once the token was created."""
+        path = "/api/v1/namespaces/kube-system/secrets"
+        claim = f"pool-{self.machine}-"
+
+        def mine():
+            return next((s["metadata"]["name"] for s in self.up.tenant.call("GET", path)["items"]
+                         if s["metadata"].get("labels", {}).get("drover.dev/nodeclaim", "").startswith(claim)), "")
+        self.until("the bootstrap token", mine, 120)
+        self.patch(f"{path}/{mine()}", {"stringData": {"usage-bootstrap-authentication": "false"}}, self.up.tenant)
 
     def right_image(self):
         path = f"{demo.API}/nodepools/pool-{self.machine}"

@@ -34,6 +34,12 @@ struct cluster {
 	struct http *http;
 	struct http_peer *peer;
 	struct secret *bearer;
+	/* True: the API server refuses every bootstrap token. */
+	bool no_bootstrap;
+	/* User of the bootstrap token that was tried last, and the number of tries that were
+	 * accepted. */
+	char bootstrap[32];
+	unsigned tries;
 	struct list asks;
 	bool away;
 	/* True: drover could not delete its Nodes in this cluster, so they may still exist. */

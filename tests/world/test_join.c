@@ -379,6 +379,54 @@ static void the_deadline_of_a_kubelet_names_its_csr(void **state)
 		     "; its CSR node-csr-1 is signed; ");
 }
 
+static bool is_refused(void *arg)
+{
+	return str_eq(world_at(arg, "status.operation.lastError.reason"), "BootstrapTokenRefused");
+}
+
+/* drover itself tries the token, because a kubelet whose token is refused leaves no trace. */
+static void a_token_that_the_api_server_refuses_is_named(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+	const char *said;
+
+	(void)state;
+	world_start(&w, 74, 1);
+	w.tenants[0].no_bootstrap = true;
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "booting", 900);
+	world_run(&w, 600000);
+	assert_false(is_refused(b));
+	world_wait(&w, is_refused, b, 600, "BootstrapTokenRefused");
+	assert_string_equal(b->state, "booting");
+	said = world_at(b, "status.operation.lastError.message");
+	assert_non_null(strstr(said,
+			       "the API server of tenant team-a refuses the machine's bootstrap "
+			       "token (401): the bootstrap token authenticator is off"));
+	/* no log contains the token */
+	assert_null(strstr(w.log, b->token));
+	/* the report ends once the API server accepts the token */
+	w.tenants[0].no_bootstrap = false;
+	b->no_kubelet = true;
+	for (int i = 0; i < 300 && is_refused(b); i++)
+		world_run(&w, 1000);
+	assert_false(is_refused(b));
+	assert_string_equal(b->state, "booting");
+	w.tenants[0].no_bootstrap = true;
+	world_wait(&w, is_refused, b, 600, "BootstrapTokenRefused again");
+	while (!world_has_failure(b, "BootstrapTokenRefused"))
+		world_run(&w, 1000);
+	if (!strstr(w.log,
+		    "booting did not finish in time: the API server of tenant team-a refuses"))
+		fail_msg("the deadline does not name the refusal");
+	w.tenants[0].no_bootstrap = b->no_kubelet = false;
+	world_wait_running(&w, &w.tenants[0], "train", 3600);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 {
 	struct sim_world w;
@@ -394,6 +442,8 @@ static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 	assert_non_null(strstr(w.log, " s ago; last step power-on (attempt 1); no Node gpus-"));
 	assert_non_null(strstr(w.log, " in the cluster of tenant team-a; its bootstrap token was "
 				      "there at "));
+	assert_non_null(strstr(w.log, ", and the API server accepts it"));
+	assert_in_range(w.tenants[0].tries, 2, 16); /* in half of 30 min, every 2 min */
 	world_delete_pod(&w, &w.tenants[0], "train");
 	world_wait_state(b, "free", 900);
 	assert_true(server_is_blank(b));
@@ -511,6 +561,7 @@ int main(void)
 		cmocka_unit_test(no_token_is_made_for_a_claim_that_was_withdrawn_in_the_line),
 		cmocka_unit_test(a_token_that_is_deleted_comes_back),
 		cmocka_unit_test(the_deadline_of_a_kubelet_names_its_csr),
+		cmocka_unit_test(a_token_that_the_api_server_refuses_is_named),
 		cmocka_unit_test(a_kubelet_that_never_comes_gives_the_machine_back),
 		cmocka_unit_test(a_node_of_another_machine_is_not_trusted),
 		cmocka_unit_test(a_tenant_that_is_away_loses_nothing),

@@ -125,6 +125,43 @@ static void a_hostile_name_is_printable_and_bounded(void **state)
 	assert_non_null(strstr(text, "; its CSR x?[2J"));
 }
 
+static void try(struct join_seen *s, const char *user, int status)
+{
+	OWN_JSON review =
+		user ? json_pack("{s:{s:{s:s}}}", "status", "userInfo", "username", user) : NULL;
+	struct err e;
+
+	(void)!err_set(&e, status == 404 ? ERR_NOT_FOUND : ERR_DENIED, status, "no");
+	join_seen_tried(s, review, user ? NULL : &e);
+}
+
+static void only_an_answer_about_the_token_itself_counts(void **state)
+{
+	struct join_seen s = {.token_id = "abcdef", .token_seen = T0};
+
+	(void)state;
+	try(&s, NULL, 403);
+	try(&s, NULL, 404);
+	try(&s, "system:anonymous", 0);
+	try(&s, "system:bootstrap:other1", 0);
+	try(&s, "system:bootstrap:abcdef2", 0);
+	assert_int_equal(s.token, JOIN_TOKEN_UNKNOWN);
+	try(&s, NULL, 401);
+	assert_int_equal(s.token, JOIN_TOKEN_REFUSED);
+	try(&s, NULL, 403);
+	assert_int_equal(s.token, JOIN_TOKEN_REFUSED);
+	try(&s, "system:bootstrap:abcdef", 0);
+	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a; its bootstrap token was "
+			"there at 23:08:45 UTC, and the API server accepts it");
+	try(&s, NULL, 401);
+	note(&s, "{'metadata': {'name': 'c'}, 'spec': {'username': 'system:bootstrap:abcdef'}}");
+	assert_int_equal(s.token, JOIN_TOKEN_UNKNOWN);
+	s = (struct join_seen){.token_id = "abcdef", .token = JOIN_TOKEN_ACCEPTED};
+	assert_text(&s,
+		    "no Node h100-1 in the cluster of tenant team-a; the API server accepts its "
+		    "bootstrap token");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +170,7 @@ int main(void)
 		cmocka_unit_test(no_csr_of_the_token_is_said_to_be_missing),
 		cmocka_unit_test(the_newest_csr_of_the_token_is_named_with_its_state),
 		cmocka_unit_test(a_list_that_is_refused_is_named_and_one_that_is_not_served_is_not),
+		cmocka_unit_test(only_an_answer_about_the_token_itself_counts),
 		cmocka_unit_test(a_hostile_name_is_printable_and_bounded),
 	};
 
