@@ -170,7 +170,9 @@ def other_forms(site):
     ha = [o for o in json.loads(site.shell("kubectl kustomize examples/deploy/ha | kubectl create --dry-run=client "
                                            "--validate=false -o json -f - | jq -s ."))
           if o["kind"] in ("Deployment", "Service", "PodDisruptionBudget")]
-    assert sorted(o["kind"] for o in ha) == ["Deployment", "PodDisruptionBudget"], ha
+    # The Service of agents is the site's load balancer; the one of the view stays.
+    assert sorted((o["kind"], o["metadata"]["name"]) for o in ha) == [
+        ("Deployment", "drover"), ("PodDisruptionBudget", "drover"), ("Service", "drover-view")], ha
     deployment = next(o for o in ha if o["kind"] == "Deployment")
     assert deployment["spec"]["replicas"] == 2 and deployment["spec"]["template"]["spec"]["hostNetwork"]
 
