@@ -219,6 +219,11 @@ class Scene:
             "apiVersion": pool["apiVersion"], "kind": "NodePool", "metadata": {"name": f"pool-{self.machine}"}, "spec": spec})
         self.selector = {"drover.dev/nodepool": f"pool-{self.machine}"}
 
+    def of_pod(self):
+        """What drover why says of the drill's pod."""
+        return subprocess.run([DROVER, "why", f"team-a/default/{self.machine}", "--kubeconfig", f"{self.up.folder}/host.conf"],
+                              capture_output=True, text=True, timeout=pace.limit(60), check=False).stdout
+
     def refuse_the_token(self):
         """Lets the API server of team-a refuse the bootstrap token of this machine, once the token was created."""
         path = "/api/v1/namespaces/kube-system/secrets"
@@ -311,7 +316,7 @@ def run(scene, drill, results):
     try:
         results[drill.name] = (True, scene.go(drill))
     except BaseException as e:  # noqa: B036  a failed drill must not end the others
-        results[drill.name] = (False, f"{drill.name}: {type(e).__name__}: {e}\n    why says: {scene.rows()}")
+        results[drill.name] = (False, f"{drill.name}: {type(e).__name__}: {e}\n    why says: {scene.rows()}\n    of its pod: {scene.of_pod()}")
     print(("  " if results[drill.name][0] else "  FAILED ") + results[drill.name][1], flush=True)
 
 
@@ -330,6 +335,9 @@ def main():
         up = real_up.Up(f"{folder}/data", machines=len(drills))
         try:
             pace.learn("drover up's start", up.start(), real_up.QUIET_READY_S * 3)
+            # All drills run at once, and most have a pod of team-a on a machine of its own.
+            up.host.call("PATCH", f"{demo.API}/virtualclusters/team-a",
+                         {"spec": {"quota": {"nvidia.com/gpu": str(16 * len(drills))}}})
             for number in range(1, len(drills) + 1):
                 up.host.call("PATCH", f"{demo.API}/machines/gpu-{number}",
                              {"metadata": {"labels": {RACK: f"gpu-{number}"}}})
