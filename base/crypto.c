@@ -340,6 +340,27 @@ char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struc
 	return none(err_set(e, ERR_INVALID, 0, "not base64"));
 }
 
+/* Returns the character of base64 for one of base64url; '!', which base64 refuses, for one that
+ * base64url does not have. */
+static char of_base64url(char c)
+{
+	return c == '-' ? '+' : c == '_' ? '/' : c == '+' || c == '/' || c == '=' ? '!' : c;
+}
+
+char *crypto_base64url_decode(const char *text, size_t text_len, size_t *len, struct err *e)
+{
+	const size_t padding = (4 - text_len % 4) % 4, n = text_len + padding;
+	char *base64 = mem_alloc(n + 1), *out;
+
+	for (size_t i = 0; i < text_len; i++)
+		base64[i] = of_base64url(text[i]);
+	memset(base64 + text_len, '=', padding);
+	out = crypto_base64_decode(base64, n, len, e);
+	secret_wipe(base64, n);
+	free(base64);
+	return out;
+}
+
 /* --- certificates --- */
 
 static X509 *cert_of_pem(const char *pem)

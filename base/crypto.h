@@ -52,6 +52,8 @@ char *crypto_base64(const void *data, size_t len);
 /* Decodes standard base64 with padding and refuses anything else. Returns *len bytes, malloc'd and
  * followed by a NUL. */
 char *crypto_base64_decode(const char *text, size_t text_len, size_t *len, struct err *e);
+/* Decodes base64url without padding, as in a JWT, like crypto_base64_decode(). */
+char *crypto_base64url_decode(const char *text, size_t text_len, size_t *len, struct err *e);
 
 /* crypto_cert_spki_sha256() computes the SHA-256 of the SubjectPublicKeyInfo of the first
  * certificate in pem, as kubeadm pins a CA; crypto_cert_sha256() computes the SHA-256 of that

@@ -260,24 +260,30 @@ static const char *audience_of(const struct view_visit *v, char out[static AUDIE
 	return out;
 }
 
+/* True if an element of the array is this text. */
+static bool has_text(const json_t *array, const char *text)
+{
+	size_t i;
+	json_t *x;
+
+	json_array_foreach (array, i, x)
+		if (str_eq(json_string_value(x), text))
+			return true;
+	return false;
+}
+
 /* True if the review authenticated the token for the audience that it asked for. An API server
  * whose authenticator ignores audiences returns none: the token then counts for the API server
  * only. */
 static bool is_authenticated(const struct view_visit *v, const json_t *status)
 {
 	char audience[AUDIENCE_SIZE];
-	size_t i;
-	json_t *x;
 
 	if (!json_true_at(status, "authenticated") ||
 	    str_empty(json_str_at(status, "user", "username")))
 		return false;
-	if (v->step == HOST_API)
-		return true;
-	json_array_foreach (json_object_get(status, "audiences"), i, x)
-		if (str_eq(json_string_value(x), audience_of(v, audience)))
-			return true;
-	return false;
+	return v->step == HOST_API ||
+	       has_text(json_object_get(status, "audiences"), audience_of(v, audience));
 }
 
 static void on_token(json_t *object, const struct err *e, void *arg)
@@ -317,48 +323,29 @@ static void review_token(struct view_visit *v)
 
 /* --- users of a tenant's cluster -------------------------------------------------------------- */
 
-/* Returns member "aud" of the token's payload as a new reference; NULL: the token is no JWT or has
- * no such member. The token is not verified.
+/* True if member "aud" of the token's payload is the audience, or a list that contains it. False
+ * for a token that is no JWT. The token is not verified.
  * https://www.rfc-editor.org/rfc/rfc7519#section-4.1.3 */
-static json_t *audiences_of(const struct secret *token)
+static bool names_audience(const struct secret *token, const char *audience)
 {
 	const char *payload = strchr(secret_expose(token), '.'),
 		   *end = payload ? strchr(payload + 1, '.') : NULL;
-	const size_t n = end ? (size_t)(end - payload - 1) : 0;
 	OWN_JSON claims = NULL;
-	char *text, *json;
+	const json_t *named;
 	struct err e;
+	char *text;
 	size_t len;
 
-	if (!n)
-		return NULL;
-	/* Turn base64url without padding into base64. */
-	text = mem_printf("%.*s%s", (int)n, payload + 1, n % 4 == 2 ? "==" : n % 4 == 3 ? "=" : "");
-	for (char *c = text; *c; c++)
-		*c = (char)(*c == '-' ? '+' : *c == '_' ? '/' : *c);
-	json = crypto_base64_decode(text, strlen(text), &len, &e);
-	secret_wipe(text, strlen(text));
+	if (!end)
+		return false;
+	text = crypto_base64url_decode(payload + 1, (size_t)(end - payload - 1), &len, &e);
+	if (!text)
+		return false;
+	claims = json_parse(text, len, &e);
+	secret_wipe(text, len);
 	free(text);
-	if (!json)
-		return NULL;
-	claims = json_parse(json, len, &e);
-	secret_wipe(json, len);
-	free(json);
-	return json_incref(json_object_get(claims, "aud"));
-}
-
-static bool names_audience(const struct secret *token, const char *audience)
-{
-	OWN_JSON audiences = audiences_of(token);
-	size_t i;
-	json_t *x;
-
-	if (str_eq(json_string_value(audiences), audience))
-		return true;
-	json_array_foreach (audiences, i, x)
-		if (str_eq(json_string_value(x), audience))
-			return true;
-	return false;
+	named = json_object_get(claims, "aud");
+	return str_eq(json_string_value(named), audience) || has_text(named, audience);
 }
 
 static void on_limit(void *arg)

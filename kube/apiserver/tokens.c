@@ -1,6 +1,5 @@
 #include <stdlib.h>
 #include <string.h>
-#include "base/mem.h"
 #include "base/str.h"
 #include "kube/apiserver/messages.h"
 
@@ -59,22 +58,6 @@ static char *encode(struct arena *m, const void *data, size_t len)
 		*c = *c == '+' ? '-' : *c == '/' ? '_' : *c == '=' ? '\0' : *c;
 	free(text);
 	return copy;
-}
-
-/* Decodes base64url; returns malloc'd bytes, their number in *len; NULL: text is not base64url. */
-static char *decode(const char *text, size_t text_len, size_t *len)
-{
-	size_t padding = (4 - text_len % 4) % 4;
-	char *padded = mem_printf("%.*s%.*s", (int)text_len, text, (int)padding, "===");
-	struct err e;
-	char *out;
-
-	for (char *c = padded; *c; c++)
-		*c = *c == '-' ? '+' : *c == '_' ? '/' : *c;
-	out = crypto_base64_decode(padded, strlen(padded), len, &e);
-	secret_wipe(padded, strlen(padded));
-	free(padded);
-	return out;
 }
 
 /* --- creating a token ------------------------------------------------------------------------- */
@@ -137,10 +120,10 @@ static json_t *verified(struct apiserver *a, const char *token)
 
 	if (!key || !last || strchr(last + 1, '.'))
 		return NULL;
-	sig = decode(last + 1, strlen(last + 1), &len);
+	sig = crypto_base64url_decode(last + 1, strlen(last + 1), &len, &e);
 	if (sig && len == CRYPTO_SIGNATURE &&
 	    crypto_verify(key, token, (size_t)(last - token), (const uint8_t *)sig)) {
-		text = decode(dot + 1, (size_t)(last - dot - 1), &n);
+		text = crypto_base64url_decode(dot + 1, (size_t)(last - dot - 1), &n, &e);
 		claims = text ? json_parse(text, n, &e) : NULL;
 		free(text);
 	}

@@ -303,6 +303,36 @@ static void base64_refuses_every_other_text_for_a_value(void **state)
 	free(back);
 }
 
+static void base64url_has_its_own_characters_and_no_padding(void **state)
+{
+	static const char *const bad[] = {
+		"Z", "Zm9vZ", "Zh", "Zm9=", "Zg==", "Z===", "-+__", "-/__", "Zm9v=", "Zm8\n", "!"};
+	struct err e;
+	size_t n = 77;
+	char *bytes;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(bad); i++) {
+		if (crypto_base64url_decode(bad[i], strlen(bad[i]), &n, &e))
+			fail_msg("\"%s\" was read", bad[i]);
+		assert_int_equal(e.kind, ERR_INVALID);
+	}
+	assert_null(crypto_base64url_decode("Zm\0v", 4, &n, &e));
+	assert_int_equal(n, 77);
+	bytes = crypto_base64url_decode("-_8-Zm8x", 7, &n, &e);
+	assert_non_null(bytes);
+	assert_int_equal(n, 5);
+	assert_memory_equal(bytes,
+			    "\xfb\xff\x3e"
+			    "fo",
+			    6);
+	free(bytes);
+	bytes = crypto_base64url_decode("", 0, &n, &e);
+	assert_non_null(bytes);
+	assert_int_equal(n, 0);
+	free(bytes);
+}
+
 /* Values computed by openssl x509 -pubkey, openssl pkey -pubin -outform der and sha256sum; and the
  * digest of the whole DER. */
 static void pins_agree_with_the_openssl_program(void **state)
@@ -498,6 +528,7 @@ int main(void)
 		cmocka_unit_test(wrong_keys_are_refused),
 		cmocka_unit_test(base64_gives_the_values_of_the_rfc),
 		cmocka_unit_test(base64_refuses_every_other_text_for_a_value),
+		cmocka_unit_test(base64url_has_its_own_characters_and_no_padding),
 		cmocka_unit_test(pins_agree_with_the_openssl_program),
 		cmocka_unit_test(a_certificate_of_our_ca_is_good_for_its_names_and_times),
 		cmocka_unit_test(a_name_cannot_smuggle_in_another),
