@@ -30,17 +30,10 @@ static int lists(const json_t *boot, const char *property, const char *value)
 {
 	char name[80];
 	const json_t *values;
-	json_t *v;
-	size_t i;
 
 	str_format(name, sizeof(name), "%s@Redfish.AllowableValues", property);
 	values = json_object_get(boot, name);
-	if (json_array_size(values) == 0)
-		return -1;
-	json_array_foreach (values, i, v)
-		if (str_eq(json_string_value(v), value))
-			return 1;
-	return 0;
+	return json_array_size(values) == 0 ? -1 : json_has_str(values, value);
 }
 
 /* Searches value with lists() in the resource that the operation writes; if that resource has no

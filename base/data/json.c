@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 /* Maximum depth of nesting. jansson's own limit (2048) is compiled in, and too high for the stack,
  * because jansson's parser and its dump functions recurse. */
@@ -158,6 +159,17 @@ json_t *json_merge_apply(const json_t *to, const json_t *patch)
 					    json_merge_apply(json_object_get(out, key), value));
 	}
 	return out;
+}
+
+bool json_has_str(const json_t *array, const char *text)
+{
+	size_t i;
+	json_t *x;
+
+	json_array_foreach (array, i, x)
+		if (str_eq(json_string_value(x), text))
+			return true;
+	return false;
 }
 
 void json_sort(json_t **list, int (*compare)(const void *a, const void *b))

@@ -36,6 +36,8 @@ char *json_text_sorted(const json_t *j);
 #define json_true_at(j, ...) json_is_true(json_at_(j, __VA_ARGS__, (const char *)NULL))
 json_t *json_at_(const json_t *j, ...) __attribute__((sentinel));
 
+/* True if an element of the array is this text. */
+bool json_has_str(const json_t *array, const char *text) __attribute__((nonnull(2)));
 /* Replaces *list by an array with the same values in the order of compare(), which gets pointers to
  * json_t * as from qsort(). */
 void json_sort(json_t **list, int (*compare)(const void *a, const void *b));

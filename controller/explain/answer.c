@@ -52,20 +52,17 @@ const char *answer_ready(const struct conditions *cs)
 
 void answer_help(json_t *o, const char *format, const char *name)
 {
-	json_t *list = json_object_get(o, "helps"), *x;
+	json_t *list = json_object_get(o, "helps");
 	OWN(arena) a = arena_new();
 	const char *text = "", *at;
-	size_t i;
 
 	if (!list)
 		json_object_set_new(o, "helps", list = json_array());
 	for (; (at = strstr(format, "%s")); format = at + 2)
 		text = arena_printf(a, "%s%.*s%s", text, (int)(at - format), format, name);
 	text = arena_printf(a, "%s%s", text, format);
-	json_array_foreach (list, i, x)
-		if (str_eq(json_string_value(x), text))
-			return;
-	json_array_append_new(list, json_string(text));
+	if (!json_has_str(list, text))
+		json_array_append_new(list, json_string(text));
 }
 
 void answer_help_with(json_t *o, const char *reason, const char *name)

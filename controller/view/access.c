@@ -260,18 +260,6 @@ static const char *audience_of(const struct view_visit *v, char out[static AUDIE
 	return out;
 }
 
-/* True if an element of the array is this text. */
-static bool has_text(const json_t *array, const char *text)
-{
-	size_t i;
-	json_t *x;
-
-	json_array_foreach (array, i, x)
-		if (str_eq(json_string_value(x), text))
-			return true;
-	return false;
-}
-
 /* True if the review authenticated the token for the audience that it asked for. An API server
  * whose authenticator ignores audiences returns none: the token then counts for the API server
  * only. */
@@ -283,7 +271,7 @@ static bool is_authenticated(const struct view_visit *v, const json_t *status)
 	    str_empty(json_str_at(status, "user", "username")))
 		return false;
 	return v->step == HOST_API ||
-	       has_text(json_object_get(status, "audiences"), audience_of(v, audience));
+	       json_has_str(json_object_get(status, "audiences"), audience_of(v, audience));
 }
 
 static void on_token(json_t *object, const struct err *e, void *arg)
@@ -345,7 +333,7 @@ static bool names_audience(const struct secret *token, const char *audience)
 	secret_wipe(text, len);
 	free(text);
 	named = json_object_get(claims, "aud");
-	return str_eq(json_string_value(named), audience) || has_text(named, audience);
+	return str_eq(json_string_value(named), audience) || json_has_str(named, audience);
 }
 
 static void on_limit(void *arg)

@@ -79,13 +79,7 @@ static const char *owner_key(const struct apiserver *a, const json_t *ref, const
 
 static bool has_finalizer(const json_t *obj, const char *name)
 {
-	size_t i;
-	json_t *v;
-
-	json_array_foreach (json_at(obj, "metadata", "finalizers"), i, v)
-		if (str_eq(json_string_value(v), name))
-			return true;
-	return false;
+	return json_has_str(json_at(obj, "metadata", "finalizers"), name);
 }
 
 static bool waits_for_dependents(const json_t *obj)

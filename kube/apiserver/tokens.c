@@ -131,17 +131,6 @@ static json_t *verified(struct apiserver *a, const char *token)
 	return claims;
 }
 
-static bool contains(const json_t *texts, const char *text)
-{
-	size_t i;
-	json_t *one;
-
-	json_array_foreach (texts, i, one)
-		if (str_eq(json_string_value(one), text))
-			return true;
-	return false;
-}
-
 json_t *token_audiences(const json_t *asked, const json_t *had)
 {
 	OWN_JSON own = json_pack("[s]", ISSUER);
@@ -150,7 +139,7 @@ json_t *token_audiences(const json_t *asked, const json_t *had)
 	json_t *one;
 
 	json_array_foreach (json_array_size(asked) ? asked : own, i, one)
-		if (contains(had ? had : own, str_or(json_string_value(one), "")))
+		if (json_has_str(had ? had : own, str_or(json_string_value(one), "")))
 			json_array_append(both, one);
 	return json_array_size(both) ? json_incref(both) : NULL;
 }

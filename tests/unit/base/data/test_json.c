@@ -241,6 +241,20 @@ static void arrays_are_sorted(void **state)
 	json_decref(none);
 }
 
+static void a_text_is_found_in_an_array(void **state)
+{
+	OWN_JSON j = parse("[7, null, [\"b\"], \"a\"]");
+	OWN_JSON o = parse("{\"a\": \"a\"}");
+
+	(void)state;
+	assert_true(json_has_str(j, "a"));
+	assert_false(json_has_str(j, "b"));
+	assert_false(json_has_str(j, ""));
+	assert_false(json_has_str(o, "a"));
+	assert_false(json_has_str(json_object_get(o, "a"), "a"));
+	assert_false(json_has_str(NULL, "a"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +269,7 @@ int main(void)
 		cmocka_unit_test(a_diff_says_only_what_changed_and_applying_it_gives_the_new_value),
 		cmocka_unit_test(null_in_a_diff_means_absent_on_both_sides),
 		cmocka_unit_test(arrays_are_sorted),
+		cmocka_unit_test(a_text_is_found_in_an_array),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
