@@ -95,6 +95,11 @@ static int url_parse(const char *text, struct url *u, struct err *e)
 	return 0;
 }
 
+static char *origin_of(const struct url *u)
+{
+	return mem_printf("%s://%s", u->tls ? "https" : "http", u->authority);
+}
+
 static int check_pin(const char *pin, char out[static 65], struct err *e)
 {
 	unsigned char raw[32];
@@ -203,7 +208,7 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 		.user_agent =
 			mem_strdup(spec->user_agent ? spec->user_agent : "drover/" DROVER_VERSION),
 	};
-	p->origin = mem_printf("%s://%s", u.tls ? "https" : "http", u.authority);
+	p->origin = origin_of(&u);
 	p->prefix = mem_strdup(u.prefix);
 	if (str_ends(p->prefix, "/"))
 		p->prefix[strlen(p->prefix) - 1] = '\0';
@@ -258,7 +263,7 @@ char *http_origin(const char *text)
 
 	if (url_parse(text, &u, &e) < 0)
 		return NULL;
-	origin = mem_printf("%s://%s", u.tls ? "https" : "http", u.authority);
+	origin = origin_of(&u);
 	url_done(&u);
 	return origin;
 }
