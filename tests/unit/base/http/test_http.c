@@ -54,10 +54,13 @@ static void a_base_url_gives_an_origin_with_a_port(void **state)
 		struct http_peer_spec spec = {.base_url = cases[i][0], .plain_ok = true};
 		struct err e;
 		struct http_peer *p = http_peer_new(w->h, &spec, &e);
+		char *origin = http_origin(cases[i][0]);
 
 		if (!p)
 			fail_msg("%s: %s", cases[i][0], e.text);
 		assert_string_equal(http_peer_origin(p), cases[i][1]);
+		assert_string_equal(origin, cases[i][1]);
+		free(origin);
 		http_peer_free(p);
 	}
 }
@@ -250,6 +253,53 @@ static void peers_take_turns_for_the_places(void **state)
 	http_peer_free(p[1]); /* works before and after http_free() */
 }
 
+static char ended[256];
+
+static void on_ended(const struct http_ended *x, void *arg)
+{
+	const size_t n = strlen(ended);
+
+	str_format(ended + n, sizeof(ended) - n, "%s %s%s %d %s at %lld\n", x->method, x->origin,
+		   x->path, x->status, x->error ? "failed" : "",
+		   (long long)(x->began - *(int64_t *)arg));
+}
+
+static void a_request_that_was_sent_is_reported_once_without_its_query(void **state)
+{
+	struct world *w = *state;
+	struct http_peer_spec spec = {.base_url = "https://a/b"};
+	struct err e;
+	struct http_peer *p = http_peer_new(w->h, &spec, &e);
+	int64_t began;
+	int who = 0;
+	struct http_call c = {.method = "POST", .path = "/x?token=s", .done = on_done, .arg = &who};
+	struct http_req *q;
+
+	memset(told, 0, sizeof(told));
+	loop_sim_run_until(w->loop, 100);
+	began = loop_now(w->loop);
+	http_on_ended(w->h, on_ended, &began);
+	http_start(p, &c);
+	c.path = "never sent";
+	http_start(p, &c);
+	c.path = "/cancelled";
+	q = http_start(p, &c);
+	http_cancel(q);
+	while (!*ended)
+		loop_sim_run_until(w->loop, loop_now(w->loop) + 1);
+	assert_string_equal(ended, "POST https://a:443/b/x 0 failed at 0\n");
+	loop_sim_run_until(w->loop, 1000);
+	assert_int_equal(told[0], 2);
+	assert_string_equal(ended, "POST https://a:443/b/x 0 failed at 0\n");
+	http_on_ended(w->h, NULL, NULL);
+	c.path = "/";
+	http_start(p, &c);
+	loop_sim_run_until(w->loop, 2000);
+	assert_int_equal(told[0], 3);
+	assert_string_equal(ended, "POST https://a:443/b/x 0 failed at 0\n");
+	http_peer_free(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +312,8 @@ int main(void)
 		cmocka_unit_test(an_error_takes_its_text_from_the_body),
 		cmocka_unit_test(success_is_no_error),
 		cmocka_unit_test_setup_teardown(peers_take_turns_for_the_places, start, stop),
+		cmocka_unit_test_setup_teardown(
+			a_request_that_was_sent_is_reported_once_without_its_query, start, stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
