@@ -10,8 +10,9 @@
  * Tests: tests/unit/base/test_file.c
  */
 
-/* Appends the contents of the file to *into; more than the buffer's maximum is ERR_PROTOCOL. The
- * file may contain a secret: no copy outside *into remains. Returns 0, or -1 with *e, which names
+/* Appends the contents of the file to *into; more than the buffer's maximum is ERR_PROTOCOL. A
+ * file of at most 4096 bytes may contain a secret: no copy outside *into remains. A longer one may
+ * leave copies in freed memory, because *into grows. Returns 0, or -1 with *e, which names
  * the path; ERR_NOT_FOUND: the file does not exist. */
 int file_read(const char *path, struct buf *into, struct err *e)
 	__attribute__((warn_unused_result));
