@@ -217,11 +217,8 @@ static void sweep(struct attention *t, struct map *rows, const struct map *seen)
 	struct map_iter it;
 
 	map_for_each (it, rows)
-		if (!map_has(seen, it.key)) {
-			OWN(arena) a = arena_new();
-
-			put(t, rows, arena_strdup(a, it.key), NULL);
-		}
+		if (!map_has(seen, it.key))
+			put(t, rows, it.key, NULL);
 }
 
 static void walk_all(struct attention *t, struct map *seen, int64_t now)
