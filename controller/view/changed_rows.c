@@ -55,15 +55,29 @@ void changed_rows_delete(struct changed_rows *x, const char *name)
 	map_del(x->known, copy);
 }
 
-/* Writes the digest of o to out and returns the JSON of o, in the arena. */
-static const char *digest_of(const json_t *o, uint8_t out[static CRYPTO_SHA256], struct arena *a)
+/* Writes the digest of o to out and returns the JSON of o, malloc'd. */
+static char *digest_of(const json_t *o, uint8_t out[static CRYPTO_SHA256])
 {
 	char *text = json_text(o);
-	const char *copy = arena_strdup(a, text);
 
 	crypto_sha256(text, strlen(text), out);
-	free(text);
-	return copy;
+	return text;
+}
+
+/* Writes the digest of the brief form of row o to r. Returns its JSON, in the arena; NULL: it is as
+ * in `old`, the row of the last event (NULL: there was none). text: JSON of o. */
+static const char *brief_text(const json_t *o, const json_t *brief, const char *text,
+			      const struct row *old, struct row *r, struct arena *a)
+{
+	char *own = brief == o ? NULL : digest_of(brief, r->brief);
+	const char *changed = NULL;
+
+	if (!own)
+		memcpy(r->brief, r->digest, sizeof(r->brief));
+	if (!old || memcmp(old->brief, r->brief, sizeof(r->brief)) != 0)
+		changed = own ? arena_strdup(a, own) : text;
+	free(own);
+	return changed;
 }
 
 void changed_rows_compare(struct changed_rows *x, const char *name, const char *tenant,
@@ -71,19 +85,21 @@ void changed_rows_compare(struct changed_rows *x, const char *name, const char *
 {
 	const struct row *old = map_get(x->known, name);
 	struct row *r = mem_new(struct row);
-	const char *text = digest_of(o, r->digest, x->a),
-		   *brief_text = digest_of(brief, r->brief, x->a);
-	bool same_brief = old && !memcmp(old->brief, r->brief, sizeof(r->brief));
+	char *text = digest_of(o, r->digest);
+	struct row_change c = {0};
 
 	if (old && !memcmp(old->digest, r->digest, sizeof(r->digest))) {
+		free(text);
 		free(r);
 		return;
 	}
-	add(x, (struct row_change){.name = arena_strdup(x->a, name),
-				   .was = tenant_before(old, x->a),
-				   .is = arena_strdup(x->a, str_or(tenant, "")),
-				   .text = text,
-				   .brief = same_brief ? NULL : brief_text});
+	c.name = arena_strdup(x->a, name);
+	c.was = tenant_before(old, x->a);
+	c.is = arena_strdup(x->a, str_or(tenant, ""));
+	c.text = arena_strdup(x->a, text);
+	c.brief = brief_text(o, brief, c.text, old, r, x->a);
+	free(text);
+	add(x, c);
 	r->tenant = mem_strdup(str_or(tenant, ""));
 	map_put(x->known, name, r);
 }

@@ -39,8 +39,8 @@ struct map *known_rows_new(void);
 /* Records that the reader has a row of this name, or had one, with unknown content. */
 void known_rows_add_unknown(struct map *known, const char *name);
 
-/* Adds the row to the changes if it differs from the one in the last event. brief: its brief form.
- * tenant NULL: the row has none. */
+/* Adds the row to the changes if it differs from the one in the last event. brief: its brief form,
+ * or o itself. tenant NULL: the row has none. */
 void changed_rows_compare(struct changed_rows *x, const char *name, const char *tenant,
 			  const json_t *o, const json_t *brief);
 /* Adds that the row of this name, which x->known has, was deleted. */

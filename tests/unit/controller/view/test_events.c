@@ -367,6 +367,15 @@ static void what_begins_and_ends_to_need_attention_is_sent(void **state)
 	assert_string_equal(json_str_at(row, "need"), "Held");
 	assert_string_equal(json_str_at(begins, "version"),
 			    attention_version(b->attention, version));
+	bench_status(b->d, OBJECT_PROVIDER, "hall-a",
+		     "{'conditions': [{'type': 'Valid', 'status': 'False', 'reason': 'Invalid', "
+		     "'message': 'm', 'lastTransitionTime': '2025-01-02T03:04:05Z'}]}");
+	bench_run(b->d, 3000);
+	OWN_JSON changes = last(r, "attention");
+
+	assert_string_equal(
+		json_str_at(json_array_get(json_object_get(changes, "rows"), 0), "need"), "Person");
+	bench_status(b->d, OBJECT_PROVIDER, "hall-a", "{'conditions': []}");
 	bench_patch(b->d, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': false}}");
 	bench_run(b->d, 3000);
 	OWN_JSON ends = last(r, "attention");
@@ -375,7 +384,7 @@ static void what_begins_and_ends_to_need_attention_is_sent(void **state)
 	assert_string_equal(json_string_value(json_array_get(json_object_get(ends, "removed"), 0)),
 			    "provider/hall-a");
 	bench_run(b->d, 120000);
-	assert_int_equal(count(r, "event: attention\n"), 2);
+	assert_int_equal(count(r, "event: attention\n"), 3);
 	assert_int_equal(count(a, "event: attention\n"), 0);
 	assert_int_equal(count(fleet, "event: attention\n"), 0);
 }
