@@ -1,6 +1,7 @@
 /* Tests the rows of what needs attention: which objects and pods have one, their order, texts. */
 #include "tests/unit/controller/bench.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,15 +126,15 @@ static void the_worst_comes_first_and_a_deleted_object_goes(void **state)
 	struct bed *b = *state;
 
 	bench_patch(b->d, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
-	quarantine(b, at(b, -7200000));
+	quarantine(b, at(b, -60000));
 	bench_status(b->d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		     arena_printf(b->d->a,
 				  "{'conditions': [{'type': 'Ready', 'status': 'False', 'reason': "
 				  "'Unreachable', 'message': 'x', 'lastTransitionTime': '%s'}]}",
-				  at(b, -60000)));
-	assert_member(row(b, 0, 3), "object", "machine/m-1");
-	assert_member(row(b, 1, 3), "object", "virtualcluster/team-a");
-	assert_member(row(b, 1, 3), "tenant", "team-a");
+				  at(b, -7200000)));
+	assert_member(row(b, 0, 3), "object", "virtualcluster/team-a");
+	assert_member(row(b, 0, 3), "tenant", "team-a");
+	assert_member(row(b, 1, 3), "object", "machine/m-1");
 	assert_member(row(b, 2, 3), "object", "provider/hall-a");
 	assert_member(row(b, 2, 3), "need", "Held");
 	bench_must(b->d, &b->d->host, "DELETE", "/apis/drover.dev/v1alpha1/machines/m-1", NULL);
@@ -203,6 +204,34 @@ static void pods_that_wait_for_a_change_are_combined_by_tenant_and_reason(void *
 	(void)row(b, 0, 0);
 }
 
+static void a_row_of_pods_has_the_earliest_time_and_the_most_urgent_need(void **state)
+{
+	struct bed *b = *state;
+	struct waiting_row r = {.tenant = "team-a",
+				.at = {.pod = "ns/p-1", .reason = "TooBig", .message = "m"}};
+	char since[STR_TIME_SIZE];
+	size_t n;
+
+	waiting_begin(b->waiting);
+	waiting_put(b->waiting, &r);
+	waiting_end(b->waiting);
+	bench_run(b->d, WAITING_MS);
+	str_time(since, waiting_rows(b->waiting, &n)[0].at.since);
+	bench_run(b->d, 60000);
+	waiting_begin(b->waiting);
+	r.at.pod = "ns/p-0";
+	waiting_put(b->waiting, &r);
+	r.at.pod = "ns/p-1";
+	r.p90 = loop_wall(b->d->l);
+	waiting_put(b->waiting, &r);
+	waiting_end(b->waiting);
+	bench_run(b->d, WAITING_MS + NEED_POD_CHANGE_MS);
+	assert_member(row(b, 0, 1), "name", "p-0");
+	assert_int_equal(json_int_at(row(b, 0, 1), "pods"), 2);
+	assert_member(row(b, 0, 1), "since", since);
+	assert_member(row(b, 0, 1), "need", "Slow");
+}
+
 static void pods_in_their_turn_are_listed_after_an_hour_and_a_gang_by_its_name(void **state)
 {
 	struct bed *b = *state;
@@ -248,20 +277,31 @@ static void the_version_changes_with_the_rows_only(void **state)
 	assert_string_not_equal(attention_version(b->attention, second), first);
 }
 
+/* Records changes of 20000 objects. */
+static void change_many(struct bed *b)
+{
+	char name[32];
+
+	for (int i = 0; i < 20000; i++) {
+		str_format(name, sizeof(name), "c-%d", i);
+		attention_changed(b->attention, OBJECT_NODE_CLAIM, name);
+	}
+}
+
 static void many_changes_without_a_reader_cost_no_memory(void **state)
 {
 	struct bed *b = *state;
+	size_t before;
 
 	(void)row(b, 0, 0);
-	for (int i = 0; i < 20000; i++)
-		attention_changed(b->attention, OBJECT_NODE_CLAIM,
-				  arena_printf(b->d->a, "c-%d", i));
+	before = mallinfo2().uordblks;
+	change_many(b);
+	/* 20000 names would take more than 1 MB */
+	assert_true(mallinfo2().uordblks < before + (1u << 19));
 	quarantine(b, at(b, -60000));
 	assert_member(row(b, 0, 1), "object", "machine/m-1");
 	bench_must(b->d, &b->d->host, "DELETE", "/apis/drover.dev/v1alpha1/machines/m-1", NULL);
-	for (int i = 0; i < 20000; i++)
-		attention_changed(b->attention, OBJECT_NODE_CLAIM,
-				  arena_printf(b->d->a, "c-%d", i));
+	change_many(b);
 	bench_run(b->d, 5000);
 	(void)row(b, 0, 0);
 }
@@ -275,6 +315,7 @@ int main(void)
 		T(the_worst_comes_first_and_a_deleted_object_goes),
 		T(a_machine_becomes_slow_without_a_change),
 		T(pods_that_wait_for_a_change_are_combined_by_tenant_and_reason),
+		T(a_row_of_pods_has_the_earliest_time_and_the_most_urgent_need),
 		T(pods_in_their_turn_are_listed_after_an_hour_and_a_gang_by_its_name),
 		T(a_pod_beyond_its_expected_time_is_slow),
 		T(the_version_changes_with_the_rows_only),
