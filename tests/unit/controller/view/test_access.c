@@ -584,6 +584,9 @@ static void a_tenant_gets_no_token_that_is_valid_elsewhere(void **state)
 	assert_int_equal(get(b, TEAM_QUEUE, jwt(token, "{\"aud\":\"drover.dev/view/team-a\"}")),
 			 401);
 	assert_int_equal(b->team->tokens, 1);
+	assert_int_equal(get(b, "/v1/tenants/team-z/queue",
+			     jwt(token, "{\"aud\":\"drover.dev/view/team-z\"}")),
+			 401); /* there is no such tenant */
 }
 
 static void a_slow_or_silent_tenant_is_waited_for_ten_seconds(void **state)

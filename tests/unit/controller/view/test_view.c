@@ -206,6 +206,28 @@ static void a_machine_has_its_explanation_and_its_place_in_the_fleet(void **stat
 	assert_int_equal(json_object_size(json_object_get(b->j, "byState")), 1);
 }
 
+static void a_brief_machine_that_is_stuck_has_its_reason(void **state)
+{
+	struct bed *b = *state;
+	const json_t *m;
+
+	bench_status(b->d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'attaching', 'stateSince': '2025-01-02T03:04:05Z', 'operation': "
+		     "{'step': 'place tenant/team-a', 'lastError': {'reason': 'FabricUnavailable', "
+		     "'message': 'm', 'time': '2025-01-02T03:05:05Z'}}}");
+	assert_int_equal(get(b, "/v1/fleet?brief=true"), 200);
+	m = json_array_get(json_object_get(b->j, "machines"), 0);
+	assert_string_equal(json_str_at(m, "reason"), "FabricUnavailable");
+	assert_true(json_true_at(m, "slow"));
+	bench_status(b->d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'quarantined', 'quarantine': {'reason': 'DriveMissing', "
+		     "'message': 'm', 'exit': 'operator'}}");
+	assert_int_equal(get(b, "/v1/fleet?brief=true"), 200);
+	m = json_array_get(json_object_get(b->j, "machines"), 0);
+	assert_string_equal(json_str_at(m, "reason"), "DriveMissing");
+	assert_null(json_object_get(m, "slow"));
+}
+
 static void a_machine_is_served_with_its_past(void **state)
 {
 	struct bed *b = *state;
@@ -319,7 +341,18 @@ static void the_pods_of_a_gang_are_one_row(void **state)
 	struct bed *b = *state;
 	struct waiting_gang gang = {.name = "ns/podgroups/train\x1b[2J", .size = 4, .begun = 1};
 	const json_t *rows, *g;
+	char since[STR_TIME_SIZE];
+	size_t n;
 
+	waiting_begin(b->waiting);
+	waiting_put(b->waiting,
+		    &(struct waiting_row){
+			    .tenant = "team-a",
+			    .at = {.pod = "ns/p-1", .reason = "GangNotWhole", .message = "m"},
+			    .gang = &gang});
+	waiting_end(b->waiting);
+	bench_run(b->d, WAITING_MS);
+	str_time(since, waiting_rows(b->waiting, &n)[0].at.since);
 	waiting_begin(b->waiting);
 	for (int i = 0; i < 5; i++)
 		waiting_put(b->waiting,
@@ -343,6 +376,7 @@ static void the_pods_of_a_gang_are_one_row(void **state)
 	assert_string_equal(json_str_at(json_array_get(rows, 0), "expectedP50"),
 			    "2025-11-24T16:01:00Z");
 	assert_null(json_object_get(json_array_get(rows, 0), "expectedP90"));
+	assert_string_equal(json_str_at(json_array_get(rows, 0), "since"), since);
 	g = json_object_get(json_array_get(rows, 0), "gang");
 	assert_string_equal(json_str_at(g, "name"), "ns/podgroups/train\x1b[2J");
 	assert_int_equal(json_int_at(g, "size"), 4);
@@ -578,6 +612,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(only_the_leader_answers),
 		T(a_machine_has_its_explanation_and_its_place_in_the_fleet),
+		T(a_brief_machine_that_is_stuck_has_its_reason),
 		T(a_machine_is_served_with_its_past),
 		T(the_fleet_is_paged_by_name),
 		T(a_waiting_pod_has_its_place_reason_and_times),
