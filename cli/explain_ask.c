@@ -131,9 +131,11 @@ static void link_machine(struct explain_question *q, const struct machine *m)
 	add_link(q, OBJECT_PROVIDER, m->spec.provider_ref.name);
 }
 
-/* Adds the objects that an object of the chain names. */
+/* Adds the objects that an object of the chain names. The Providers of a NodePool and the machines
+ * of a Drain are not added for a machine or claim: it depends on its own alone. */
 static void link_further(struct explain_question *q, enum object_kind_id kind, const void *object)
 {
+	const bool all = !q->machine && !q->claim;
 	const struct node_pool *p = object;
 	const struct drain *d = object;
 	const struct burst_policy *b = object;
@@ -144,13 +146,15 @@ static void link_further(struct explain_question *q, enum object_kind_id kind, c
 			 ((const struct node_claim *)object)->spec.node_pool_ref.name);
 	if (kind == OBJECT_MACHINE)
 		link_machine(q, object);
-	if (kind == OBJECT_NODE_POOL && !q->machine && !q->claim)
+	if (kind == OBJECT_NODE_POOL && all)
 		for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++)
 			add_link(q, OBJECT_PROVIDER,
 				 p->spec.template_.spec.provider_refs.v[i].name);
 	for (size_t i = 0; kind == OBJECT_BURST_POLICY && i < b->spec.offers.n; i++)
 		add_link(q, OBJECT_PROVIDER, b->spec.offers.v[i].provider);
-	for (size_t i = 0; kind == OBJECT_DRAIN && i < d->status.targets.n && n < DRAIN_LINKS; i++)
+	if (kind != OBJECT_DRAIN || !all)
+		return;
+	for (size_t i = 0; i < d->status.targets.n && n < DRAIN_LINKS; i++)
 		if (!str_eq(d->status.targets.v[i].phase, "Done")) {
 			add_link(q, OBJECT_MACHINE, d->status.targets.v[i].machine);
 			n++;

@@ -505,6 +505,25 @@ static void a_drain_shows_the_machines_that_it_waits_for(void **state)
 	assert_said("then run      drover cancel psu\n");
 }
 
+/* The other machines of its Drain are not what a machine depends on. */
+static void a_machine_that_drains_shows_its_drain_and_no_other_machine(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'fan', "
+		     "'machineNames': ['m-1', 'm-2']}, 'status': {'phase': 'Draining', 'targets': "
+		     "[{'machine': 'm-1', 'phase': 'Evicting'}, {'machine': 'm-2', 'phase': "
+		     "'Evicting'}]}}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'draining', 'power': {'state': 'On'}, 'leave': {'reason': 'Drain', "
+		     "'drain': 'psu', 'then': 'Release'}}");
+	assert_int_equal(why("m-1"), 0);
+	assert_said("chain         Drain psu: Draining");
+	assert_unsaid("chain         Machine ");
+	assert_said("chain         Device m-1: On\n");
+	assert_unsaid("cause: ");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -531,6 +550,7 @@ int main(void)
 		T(a_name_that_does_not_exist_brings_near_names),
 		T(a_burst_policy_shows_each_offer_with_cost_and_reason),
 		T(a_drain_shows_the_machines_that_it_waits_for),
+		T(a_machine_that_drains_shows_its_drain_and_no_other_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
