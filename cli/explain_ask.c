@@ -41,22 +41,26 @@ struct explain_question {
 	size_t asked;
 	/* true: the target names its kind, so no other kind is tried */
 	bool only;
-	/* claim: the claim that the target names, or the claim of the pod. served: the claim that
-	 * the machine serves. */
-	struct node_claim *claim, *served;
+	/* the claim that the target names, or the claim of the pod */
+	struct node_claim *claim;
+	/* the claim that the machine of the target serves, and its NodePool; NULL: none, or not
+	 * readable */
+	const struct node_claim *served;
+	const struct node_pool *pool;
 	/* the machine that the target names, or the machine of `claim`; NULL: none */
 	struct machine *machine;
 	/* the Drain named in status.leave of machine; NULL: none, or not readable */
 	struct drain *drain;
 	/* VirtualCluster of the pod's tenant */
 	struct virtual_cluster *vc;
-	/* objects to read for the chain (controller/explain/chain.h), in the order in which they
-	 * are added */
+	/* objects of the chain (controller/explain/chain.h), in the order in which they are added.
+	 * object: the decoded object; NULL: it must be read. */
 	struct {
 		enum object_kind_id kind;
 		const char *name;
+		const void *object;
 	} links[LINKS_MAX];
-	/* number of entries in links[], and of those that were read */
+	/* number of entries in links[], and of those that are in the answer */
 	size_t nlinks, linked;
 	/* wanted: name of the gang that the target names; NULL: the target is no gang. member: the
 	 * pod of the gang that is explained, preferably one that waits. pods, waiting: number of
@@ -113,9 +117,10 @@ static void *decode(struct explain_question *q, enum object_kind_id kind, const 
 
 /* --- the chain -------------------------------------------------------------------------------- */
 
-/* Adds an object to those that are read for the chain. Adds nothing if name is empty or the object
- * is there already. */
-static void add_link(struct explain_question *q, enum object_kind_id kind, const char *name)
+/* Adds an object to those of the chain. Adds nothing if name is empty or the object is there
+ * already. object: the decoded object; NULL: it must be read. */
+static void add_known(struct explain_question *q, enum object_kind_id kind, const char *name,
+		      const void *object)
 {
 	if (str_empty(name) || q->nlinks == LINKS_MAX)
 		return;
@@ -123,7 +128,13 @@ static void add_link(struct explain_question *q, enum object_kind_id kind, const
 		if (q->links[i].kind == kind && str_eq(q->links[i].name, name))
 			return;
 	q->links[q->nlinks].kind = kind;
+	q->links[q->nlinks].object = object;
 	q->links[q->nlinks++].name = name;
+}
+
+static void add_link(struct explain_question *q, enum object_kind_id kind, const char *name)
+{
+	add_known(q, kind, name, NULL);
 }
 
 static void link_machine(struct explain_question *q, const struct machine *m)
@@ -163,6 +174,21 @@ static void link_further(struct explain_question *q, enum object_kind_id kind, c
 
 static void next_link(struct explain_question *q);
 
+/* Adds a decoded object of links[] to the answer, and to links[] the objects that it names. */
+static void put_link(struct explain_question *q, enum object_kind_id kind, const void *object)
+{
+	chain_add(q->answer, kind, object, loop_wall(q->loop));
+	if (kind == OBJECT_VIRTUAL_CLUSTER)
+		explain_tenant(q->answer, object, q->machine);
+	if (kind == OBJECT_MACHINE)
+		chain_add_device(q->answer, object);
+	if (kind == OBJECT_NODE_CLAIM && str_eq(q->machine->status.state, "serving"))
+		q->served = object;
+	if (kind == OBJECT_NODE_POOL && q->served)
+		q->pool = object;
+	link_further(q, kind, object);
+}
+
 static void on_link(json_t *o, const struct err *e, void *arg)
 {
 	struct explain_question *q = arg;
@@ -173,61 +199,30 @@ static void on_link(json_t *o, const struct err *e, void *arg)
 
 	if (!e && object_decode(&object_kinds[kind], o, q->a, &out, &bad) < 0)
 		e = &bad;
-	if (e) {
+	if (e)
 		chain_add_unread(q->answer, kind, name, e);
-	} else {
-		chain_add(q->answer, kind, out, loop_wall(q->loop));
-		if (kind == OBJECT_VIRTUAL_CLUSTER)
-			explain_tenant(q->answer, out, q->machine);
-		if (kind == OBJECT_MACHINE)
-			chain_add_device(q->answer, out);
-		link_further(q, kind, out);
-	}
+	else
+		put_link(q, kind, out);
 	next_link(q);
 }
 
-/* Reads the next object of the chain. If there is none, ends the query. */
+/* Adds the next objects of the chain, and reads the first one that must be read. If there is none,
+ * ends the query. */
 static void next_link(struct explain_question *q)
 {
+	for (; q->linked < q->nlinks && q->links[q->linked].object; q->linked++)
+		put_link(q, q->links[q->linked].kind, q->links[q->linked].object);
 	if (q->linked < q->nlinks) {
 		q->call = kube_get(q->host, &object_resources[q->links[q->linked].kind], NULL,
 				   q->links[q->linked].name, on_link, q);
 		return;
 	}
+	if (q->served)
+		explain_serving(q->answer, q->served, q->pool, loop_wall(q->loop));
 	if (q->machine)
 		chain_add_device(q->answer, q->machine);
 	chain_end(q->answer);
 	finish(q, NULL);
-}
-
-static void on_served_pool(json_t *o, const struct err *e, void *arg)
-{
-	struct explain_question *q = arg;
-	struct err bad;
-	void *out = NULL;
-
-	if (!e && object_decode(&object_kinds[OBJECT_NODE_POOL], o, q->a, &out, &bad) < 0)
-		out = NULL;
-	explain_serving(q->answer, q->served, out, loop_wall(q->loop));
-	next_link(q);
-}
-
-/* Called with the claim that a machine serves. Reads the claim's NodePool for explain_serving(). If
- * the claim cannot be read, continues without claim and NodePool. */
-static void on_served_claim(json_t *o, const struct err *e, void *arg)
-{
-	struct explain_question *q = arg;
-	struct err bad;
-	void *out;
-
-	if (e || object_decode(&object_kinds[OBJECT_NODE_CLAIM], o, q->a, &out, &bad) < 0) {
-		next_link(q);
-		return;
-	}
-	q->served = out;
-	link_further(q, OBJECT_NODE_CLAIM, q->served);
-	q->call = kube_get(q->host, &object_resources[OBJECT_NODE_POOL], NULL,
-			   str_or(q->served->spec.node_pool_ref.name, "-"), on_served_pool, q);
 }
 
 /* Builds the answer from q->claim, q->machine and q->drain. Then starts to read further objects
@@ -242,7 +237,6 @@ static void answer(struct explain_question *q)
 		link_further(q, OBJECT_NODE_CLAIM, q->claim);
 		if (m)
 			link_machine(q, m);
-		next_link(q);
 	} else {
 		q->answer = explain_machine(m, q->drain, loop_wall(q->loop));
 		if (m->status.claim_ref)
@@ -250,14 +244,10 @@ static void answer(struct explain_question *q)
 		if (m->status.claim_ref)
 			add_link(q, OBJECT_NODE_CLAIM, m->status.claim_ref->name);
 		if (m->status.leave)
-			add_link(q, OBJECT_DRAIN, m->status.leave->drain);
+			add_known(q, OBJECT_DRAIN, m->status.leave->drain, q->drain);
 		link_machine(q, m);
-		if (m->status.claim_ref && str_eq(m->status.state, "serving"))
-			q->call = kube_get(q->host, &object_resources[OBJECT_NODE_CLAIM], NULL,
-					   m->status.claim_ref->name, on_served_claim, q);
-		else
-			next_link(q);
 	}
+	next_link(q);
 }
 
 static void on_drain(json_t *o, const struct err *e, void *arg)

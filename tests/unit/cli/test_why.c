@@ -524,6 +524,40 @@ static void a_machine_that_drains_shows_its_drain_and_no_other_machine(void **st
 	assert_unsaid("cause: ");
 }
 
+static void assert_read_once(struct bench *d, const char *path)
+{
+	d->host.counted = 0;
+	d->host.counted_at = path;
+	assert_int_equal(why("machine/m-1"), 0);
+	assert_int_equal(d->host.counted, 1);
+}
+
+static void each_object_of_a_chain_is_read_once(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'nodePoolRef': {"
+		     "'name': 'h100'}, 'virtualClusterRef': {'name': 'team-a'}}, 'status': {"
+		     "'phase': 'Ready', 'conditions': [{'type': 'Ready', 'status': 'False', "
+		     "'reason': 'NodeNotReady', 'message': 'its Node is NotReady'}]}}");
+	bench_put(d, "{'kind': 'Drain', 'metadata': {'name': 'psu'}, 'spec': {'reason': 'fan', "
+		     "'machineNames': ['m-1']}, 'status': {'phase': 'Pending'}}");
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'spec': {'disruption': {'budgets': [{'nodes': '0'}]}}}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'serving', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'tenant': {"
+		     "'name': 'team-a'}, 'leave': {'reason': 'Drain', 'drain': 'psu'}}");
+	assert_read_once(d, "/machines/m-1");
+	assert_said("drover releases no empty Node of pool h100");
+	assert_said("its Node is NotReady");
+	assert_said("chain         Drain psu: Pending");
+	assert_read_once(d, "/virtualclusters/team-a");
+	assert_read_once(d, "/nodeclaims/c-1");
+	assert_read_once(d, "/nodepools/h100");
+	assert_read_once(d, "/drains/psu");
+	assert_read_once(d, "/providers/hall-a");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -551,6 +585,7 @@ int main(void)
 		T(a_burst_policy_shows_each_offer_with_cost_and_reason),
 		T(a_drain_shows_the_machines_that_it_waits_for),
 		T(a_machine_that_drains_shows_its_drain_and_no_other_machine),
+		T(each_object_of_a_chain_is_read_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,7 @@ static const char *user_of(const struct httpd_req *q, void *arg)
 
 	if (!shown)
 		return "system:admin";
+	api->counted += api->counted_at && strstr(httpd_path(q), api->counted_at);
 	if (api->denied_at && strstr(httpd_path(q), api->denied_at)) {
 		api->denials++;
 		return NULL;

@@ -50,6 +50,9 @@ struct bench_api {
 	 * NULL: none */
 	const char *denied_at;
 	unsigned denials;
+	/* Requests whose path contains this text are counted in `counted`; NULL: none */
+	const char *counted_at;
+	unsigned counted;
 	/* Status of the answer to GET /node/join; 0: 404, as from an API server */
 	int join_script;
 };
