@@ -43,6 +43,18 @@ void answer_conditions(json_t *o, const struct conditions *cs)
 	json_object_set_new(o, "conditions", list);
 }
 
+const json_t *answer_false_condition(const json_t *o, const char *type)
+{
+	size_t i;
+	const json_t *c;
+
+	json_array_foreach (json_object_get(o, "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type) &&
+		    str_eq(json_str_at(c, "status"), "False"))
+			return c;
+	return NULL;
+}
+
 const char *answer_ready(const struct conditions *cs)
 {
 	const struct condition *ready = condition_get(cs, "Ready");

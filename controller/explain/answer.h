@@ -15,6 +15,9 @@ void answer_time(json_t *o, const char *key, int64_t ms);
 void answer_error(json_t *o, const char *key, const char *reason, const char *message,
 		  int64_t time);
 void answer_conditions(json_t *o, const struct conditions *cs);
+/* Returns the condition of this type among those that answer_conditions() wrote, if its status is
+ * False; else NULL. */
+const json_t *answer_false_condition(const json_t *o, const char *type);
 /* Returns "Ready" or "NotReady", from condition Ready; "New" if cs has no condition Ready yet. */
 const char *answer_ready(const struct conditions *cs);
 

@@ -1,27 +1,16 @@
-#include "controller/explain/waits.h"
 #include "controller/explain/need.h"
 
 #include "api/machine_states.h"
 #include "base/str.h"
+#include "controller/explain/answer.h"
 #include "controller/explain/explain.h"
 #include "controller/explain/pod_remedy.h"
+#include "controller/explain/waits.h"
 
 #define DELETION_MS INT64_C(600000) /* time after which an unfinished deletion is listed */
 /* time after which a pending claim is listed; usually, before this time, a claim gets a machine or
  * is deleted */
 #define CLAIM_MS INT64_C(60000)
-
-static const json_t *false_condition(const json_t *answer, const char *type)
-{
-	size_t i;
-	const json_t *c;
-
-	json_array_foreach (json_object_get(answer, "conditions"), i, c)
-		if (str_eq(json_str_at(c, "type"), type) &&
-		    str_eq(json_str_at(c, "status"), "False"))
-			return c;
-	return NULL;
-}
 
 static bool is_older(const char *time, int64_t now, int64_t ms)
 {
@@ -53,7 +42,8 @@ static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 	if (is_older(json_str_at(a, "deadline"), now, 0) ||
 	    is_older(json_str_at(a, "deletingSince"), now, DELETION_MS))
 		return NEED_LATE;
-	if ((c = false_condition(a, "Reachable")) || (c = false_condition(a, "Healthy"))) {
+	if ((c = answer_false_condition(a, "Reachable")) ||
+	    (c = answer_false_condition(a, "Healthy"))) {
 		*why = error ? error : c;
 		return NEED_LATE;
 	}
@@ -61,7 +51,7 @@ static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 		return json_true_at(a, "slow") ? NEED_LATE : NEED_WAITS;
 	if (error)
 		return NEED_HELD;
-	*why = false_condition(a, "Managed");
+	*why = answer_false_condition(a, "Managed");
 	if (*why || json_object_get(a, "hold"))
 		return NEED_HELD;
 	return json_true_at(a, "slow") ? NEED_SLOW : NEED_NONE;
@@ -87,7 +77,7 @@ static enum need other_needs(const json_t *a, int64_t now, const json_t **why)
 	*why = json_object_get(a, "lineStopped");
 	if (*why)
 		return NEED_OPERATOR;
-	*why = false_condition(a, "Ready");
+	*why = answer_false_condition(a, "Ready");
 	if (str_eq(state, "Paused") || str_eq(state, "Asleep"))
 		return NEED_HELD;
 	if (str_eq(json_str_at(a, "kind"), "Drain"))
@@ -103,7 +93,7 @@ static enum need needs_of(const json_t *answer, int64_t now, const json_t **why)
 {
 	const char *kind = json_str_at(answer, "kind");
 
-	*why = false_condition(answer, "Valid");
+	*why = answer_false_condition(answer, "Valid");
 	if (*why)
 		return NEED_OPERATOR;
 	return str_eq(kind, "Machine")	   ? machine_needs(answer, now, why)

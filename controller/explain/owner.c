@@ -3,6 +3,7 @@
 #include "api/machine_states.h"
 #include "api/reasons.h"
 #include "base/str.h"
+#include "controller/explain/answer.h"
 #include "controller/explain/pod_remedy.h"
 #include "controller/explain/waits.h"
 
@@ -148,18 +149,14 @@ const char *owner_of_reason(const char *reason)
 	return drover;
 }
 
-static const json_t *false_condition(const json_t *answer)
+static const json_t *failed_condition(const json_t *answer)
 {
 	static const char *const types[] = {"Valid", "Ready", "Reachable", "Healthy"};
-	const json_t *c;
-	size_t i;
+	const json_t *c = NULL;
 
-	for (size_t k = 0; k < sizeof(types) / sizeof(types[0]); k++)
-		json_array_foreach (json_object_get(answer, "conditions"), i, c)
-			if (str_eq(json_str_at(c, "type"), types[k]) &&
-			    str_eq(json_str_at(c, "status"), "False"))
-				return c;
-	return NULL;
+	for (size_t k = 0; !c && k < sizeof(types) / sizeof(types[0]); k++)
+		c = answer_false_condition(answer, types[k]);
+	return c;
 }
 
 const json_t *owner_problem(const json_t *answer)
@@ -169,7 +166,7 @@ const json_t *owner_problem(const json_t *answer)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (json_object_get(answer, keys[i]))
 			return json_object_get(answer, keys[i]);
-	return false_condition(answer);
+	return failed_condition(answer);
 }
 
 /* Returns the owner of a machine that is slow, or on its way without a problem, by its state; NULL:

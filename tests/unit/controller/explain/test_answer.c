@@ -1,4 +1,5 @@
-/* Tests how answer_command() finds a command of drover in the text of a remedy. */
+/* Tests how answer_command() finds a command of drover in the text of a remedy, and other helpers
+ * of explanations. */
 #include "tests/unit/testing.h"
 
 #include <jansson.h>
@@ -71,12 +72,30 @@ static void a_quoted_text_is_one_word_of_a_shell(void **state)
 	assert_string_equal(answer_quoted("it's\n\033[2Jx\x7f", a), "'it'\\''s  [2Jx '");
 }
 
+static void a_condition_counts_as_false_by_type_and_status(void **state)
+{
+	struct condition v[] = {{.type = "Ready", .status = CONDITION_FALSE, .reason = "a"},
+				{.type = "Valid", .status = CONDITION_TRUE, .reason = "b"},
+				{.type = "Healthy", .status = CONDITION_UNKNOWN, .reason = "c"}};
+	const struct conditions cs = {v, 3};
+	OWN_JSON o = json_object();
+
+	(void)state;
+	assert_null(answer_false_condition(o, "Ready"));
+	answer_conditions(o, &cs);
+	assert_string_equal(json_str_at(answer_false_condition(o, "Ready"), "reason"), "a");
+	assert_null(answer_false_condition(o, "Valid"));
+	assert_null(answer_false_condition(o, "Healthy"));
+	assert_null(answer_false_condition(o, "Reachable"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_command_ends_where_its_words_end),
 		cmocka_unit_test(nothing_helps_without_a_list),
 		cmocka_unit_test(a_quoted_text_is_one_word_of_a_shell),
+		cmocka_unit_test(a_condition_counts_as_false_by_type_and_status),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
