@@ -352,13 +352,8 @@ static int read_objects(struct stuck *s)
 /* Prints on standard error that the leader's view was not read. */
 static void print_problem(const struct stuck *s)
 {
-	char line[512];
-
-	str_format(line, sizeof(line),
-		   "the leader does not answer (%.400s): shown from objects alone",
-		   s->problem.text);
-	str_printable(line);
-	(void)cli_failed(s->c, "%s", line);
+	(void)cli_failed(s->c, "the leader does not answer (%s): shown from objects alone",
+			 s->problem.text);
 }
 
 int cli_do_stuck(struct cli_client *c, const struct cli_stuck *list)

@@ -77,12 +77,12 @@ static void print_names(const struct cli_client *c, json_t **found)
 	json_sort(found, by_distance);
 	n = json_array_size(*found);
 	n = n > NEAR_NAMES ? NEAR_NAMES : n;
-	for (size_t i = 0; i < n; i++) {
-		char *name = arena_strdup(a, json_str_at(json_array_get(*found, i), "name"));
-
-		str_printable(name);
-		text = arena_printf(a, "%s%s%s", text, !i ? "" : i + 1 == n ? " or " : ", ", name);
-	}
+	for (size_t i = 0; i < n; i++)
+		text = arena_printf(a, "%s%s%s", text,
+				    !i		 ? ""
+				    : i + 1 == n ? " or "
+						 : ", ",
+				    json_str_at(json_array_get(*found, i), "name"));
 	if (n)
 		(void)cli_failed(c, "did you mean %s?", text);
 }

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "cli/why_near.h"
 
 static struct cli_client c;
 static char *said;
@@ -435,7 +436,7 @@ static void a_cause_in_the_chain_brings_its_command(void **state)
 static void a_name_that_does_not_exist_brings_near_names(void **state)
 {
 	bench_status(*state, OBJECT_VIRTUAL_CLUSTER, "team-a",
-		     "{'waiting': [{'pod': 'default/train-0', 'reason': 'NoPool'}]}");
+		     "{'waiting': [{'pod': 'default/train\\u001b0', 'reason': 'NoPool'}]}");
 	verb_errors_begin();
 	assert_int_equal(why("m-2"), 1);
 	verb_errors_end("drover why: did you mean machine/m-1?\n");
@@ -445,6 +446,10 @@ static void a_name_that_does_not_exist_brings_near_names(void **state)
 	verb_errors_begin();
 	assert_int_equal(why("team-b/default/train-0"), 1);
 	verb_errors_end("did you mean tenant/team-a?\n");
+	/* A name in status must not control the terminal. */
+	verb_errors_begin();
+	why_near(&c, "team-a/default/train-1");
+	verb_errors_end("did you mean team-a/default/train?0?\n");
 	verb_errors_begin();
 	assert_int_equal(why("nothing-like-it"), 1);
 	verb_errors_end("name a pod as TENANT/NAMESPACE/POD\n");
