@@ -13,10 +13,6 @@
 struct search {
 	struct near near;
 	struct arena *a;
-	/* kind of the objects that the API server is listing now */
-	enum object_kind_id kind;
-	/* tenant of the pods that are searched; NULL: names of objects are searched */
-	const char *tenant;
 };
 
 /* The name must outlive the JSON object that contains it. */
@@ -29,29 +25,13 @@ static void try_name(struct search *s, const char *name)
 static void on_object(json_t *o, void *arg)
 {
 	struct search *s = arg;
-	const char *name = json_str_at(o, "metadata", "name");
-	json_t *pod;
-	size_t i;
 
-	if (!s->tenant) {
-		try_name(s, name);
-		return;
-	}
-	if (!str_eq(name, s->tenant))
-		return;
-	json_array_foreach (json_at(o, "status", "waiting"), i, pod)
-		try_name(s, json_str_at(pod, "pod"));
+	try_name(s, json_str_at(o, "metadata", "name"));
 }
 
-/* Adds the near names of one kind to the list of texts `out`, with this prefix. */
-static void search_kind(struct cli_client *c, struct search *s, const char *word,
-			const char *prefix, json_t *out)
+/* Adds the names in s->near to the list `out`, with this prefix. */
+static void put_names(const struct search *s, const char *prefix, json_t *out)
 {
-	struct err e;
-
-	s->near = (struct near){.word = word};
-	if (cli_list(c, s->kind, on_object, s, &e) < 0)
-		return;
 	for (size_t i = 0; i < s->near.n; i++) {
 		json_t *x = json_pack("{s:s, s:i}", "name",
 				      arena_printf(s->a, "%s%s", prefix, s->near.v[i].name),
@@ -60,6 +40,17 @@ static void search_kind(struct cli_client *c, struct search *s, const char *word
 		if (x)
 			json_array_append_new(out, x);
 	}
+}
+
+/* Adds the near names of one kind to the list `out`, with this prefix. */
+static void search_kind(struct cli_client *c, struct search *s, enum object_kind_id kind,
+			const char *word, const char *prefix, json_t *out)
+{
+	struct err e;
+
+	s->near = (struct near){.word = word};
+	if (cli_list(c, kind, on_object, s, &e) == 0)
+		put_names(s, prefix, out);
 }
 
 static int by_distance(const void *a, const void *b)
@@ -91,13 +82,17 @@ static void print_names(const struct cli_client *c, json_t **found)
 static void search_pod(struct cli_client *c, struct search *s, const char *tenant, const char *pod,
 		       json_t *out)
 {
-	s->kind = OBJECT_VIRTUAL_CLUSTER;
-	s->tenant = tenant;
-	search_kind(c, s, pod, arena_printf(s->a, "%s/", tenant), out);
-	if (json_array_size(out))
-		return;
-	s->tenant = NULL;
-	search_kind(c, s, tenant, "tenant/", out);
+	struct err e;
+	OWN_JSON vc = cli_get(c, OBJECT_VIRTUAL_CLUSTER, tenant, &e);
+	json_t *x;
+	size_t i;
+
+	s->near = (struct near){.word = pod};
+	json_array_foreach (json_at(vc, "status", "waiting"), i, x)
+		try_name(s, json_str_at(x, "pod"));
+	put_names(s, arena_printf(s->a, "%s/", tenant), out);
+	if (!json_array_size(out))
+		search_kind(c, s, OBJECT_VIRTUAL_CLUSTER, tenant, "tenant/", out);
 }
 
 void why_near(struct cli_client *c, const char *target)
@@ -118,12 +113,10 @@ void why_near(struct cli_client *c, const char *target)
 		*slash = '\0';
 		search_pod(c, &s, first, slash + 1, found);
 	} else {
-		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-			s.kind = kinds[i];
-			if (only == OBJECT_KINDS || only == s.kind)
-				search_kind(c, &s, word,
-					    arena_printf(a, "%s/", target_word(s.kind)), found);
-		}
+		for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+			if (only == OBJECT_KINDS || only == kinds[i])
+				search_kind(c, &s, kinds[i], word,
+					    arena_printf(a, "%s/", target_word(kinds[i])), found);
 	}
 	print_names(c, &found);
 }

@@ -435,7 +435,9 @@ static void a_cause_in_the_chain_brings_its_command(void **state)
 
 static void a_name_that_does_not_exist_brings_near_names(void **state)
 {
-	bench_status(*state, OBJECT_VIRTUAL_CLUSTER, "team-a",
+	struct bench *d = *state;
+
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
 		     "{'waiting': [{'pod': 'default/train\\u001b0', 'reason': 'NoPool'}]}");
 	verb_errors_begin();
 	assert_int_equal(why("m-2"), 1);
@@ -446,10 +448,12 @@ static void a_name_that_does_not_exist_brings_near_names(void **state)
 	verb_errors_begin();
 	assert_int_equal(why("team-b/default/train-0"), 1);
 	verb_errors_end("did you mean tenant/team-a?\n");
-	/* A name in status must not control the terminal. */
+	/* Only the tenant of the pod is read. A name in status must not control the terminal. */
+	d->host.counted_at = "/virtualclusters/team-a";
 	verb_errors_begin();
 	why_near(&c, "team-a/default/train-1");
 	verb_errors_end("did you mean team-a/default/train?0?\n");
+	assert_int_equal(d->host.counted, 1);
 	verb_errors_begin();
 	assert_int_equal(why("nothing-like-it"), 1);
 	verb_errors_end("name a pod as TENANT/NAMESPACE/POD\n");
