@@ -107,8 +107,21 @@ struct stuck {
 	int64_t now;
 };
 
-/* Adds one row for the pods of a tenant that wait too long for the same reason. Status lists at
- * most VIRTUAL_CLUSTER_WAITING_MAX pods; only the leader knows all. */
+/* Counts one more pod in a row. since: wall ms since when the pod waits; 0: unknown. */
+static void count_pod(json_t *row, int64_t since)
+{
+	char t[STR_TIME_SIZE];
+	const char *earliest = json_str_at(row, "since");
+
+	json_object_set_new(row, "pods", json_integer(json_int_at(row, "pods") + 1));
+	/* All times have the same form, as in by_age(). */
+	if (since && earliest && strcmp(str_time(t, since), earliest) < 0)
+		answer_put(row, "since", t);
+}
+
+/* Adds one row for the pods of a tenant that wait too long for the same reason, with the time of
+ * the pod that waits longest. Status lists at most VIRTUAL_CLUSTER_WAITING_MAX pods; only the
+ * leader knows all. */
 static void add_pods(struct stuck *s, const struct virtual_cluster *vc)
 {
 	OWN(arena) a = arena_new();
@@ -123,8 +136,7 @@ static void add_pods(struct stuck *s, const struct virtual_cluster *vc)
 		if (need == NEED_NONE)
 			continue;
 		if (row) {
-			json_object_set_new(row, "pods",
-					    json_integer(json_int_at(row, "pods") + 1));
+			count_pod(row, w->since);
 			continue;
 		}
 		row = json_pack("{s:i}", "pods", 1);

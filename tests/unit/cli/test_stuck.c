@@ -178,7 +178,7 @@ static void a_leader_that_never_answers_costs_three_seconds(void **state)
 static void without_a_leader_the_first_pods_of_each_tenant_are_listed(void **state)
 {
 	struct bed *b = *state;
-	char late[STR_TIME_SIZE], fresh[STR_TIME_SIZE], text[2048];
+	char late[STR_TIME_SIZE], first[STR_TIME_SIZE], fresh[STR_TIME_SIZE], text[2048];
 	const int64_t now = loop_wall(b->f.loop);
 
 	str_format(text, sizeof(text),
@@ -187,12 +187,15 @@ static void without_a_leader_the_first_pods_of_each_tenant_are_listed(void **sta
 		   "{\"name\": \"x\"}, \"quota\": {}}, \"status\": {\"waiting\": ["
 		   "{\"pod\": \"d/big-0\", \"reason\": \"TooBig\", \"message\": \"m\", \"since\": "
 		   "\"%s\"}, {\"pod\": \"d/big-1\", \"reason\": \"TooBig\", \"since\": \"%s\"}, "
+		   "{\"pod\": \"d/big-2\", \"reason\": \"TooBig\", \"since\": \"%s\"}, "
 		   "{\"pod\": \"d/new\", \"reason\": \"NoPool\", \"since\": \"%s\"}]}}]}",
-		   str_time(late, now - 3000000), late, str_time(fresh, now - 1000));
+		   str_time(late, now - 1200000), str_time(first, now - 3000000), late,
+		   str_time(fresh, now - 1000));
 	b->tenants = text;
 	b->list.view = NULL;
 	run(b, NULL);
-	assert_said(b, "Needs a change by its tenant (1)\n  pod/team-a/d/big-0 and 1 more  waiting "
+	/* The row has the name of the first pod and the time of the one that waits longest. */
+	assert_said(b, "Needs a change by its tenant (1)\n  pod/team-a/d/big-0 and 2 more  waiting "
 		       "for 50m, TooBig: m\n");
 	assert_null(strstr(b->said, "d/new"));
 }
