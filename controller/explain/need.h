@@ -7,7 +7,8 @@
  * need: decides whether a drover object needs help, and from whom, from its explanation
  * (controller/explain/explain.h). `drover why` without a name and GET /v1/attention of the view
  * list the objects that need help.
- * Tests: tests/unit/cli/test_why.c, tests/unit/controller/view/test_attention.c
+ * Tests: tests/unit/controller/explain/test_need.c, tests/unit/cli/test_why.c,
+ * tests/unit/controller/view/test_attention.c
  */
 
 /* What an object needs, the most urgent first. NEED_TENANT: a change by the tenant, only for pods;
