@@ -132,6 +132,32 @@ static void a_tenant_that_drover_is_still_reading_is_a_wait_for_drover(void **st
 	assert_string_equal(json_str_at(answer, "owner"), "drover");
 }
 
+static void a_claim_has_the_problem_and_the_command_of_its_machine(void **state)
+{
+	OWN(arena) a = arena_new();
+	struct node_claim n = {.meta.name = "c-1", .status.phase = "Draining"};
+	OWN_JSON answer = explain_claim(&n, machine("draining", "False", a), NULL, NOW);
+
+	(void)state;
+	chain_end(answer);
+	assert_string_equal(json_str_at(answer, "owner"), "device");
+	assert_string_equal(json_str_at(answer, "command"), "drover retry gpu-1");
+}
+
+static void a_problem_beats_a_wait_for_drover_that_comes_before_it(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON answer = explain_machine(machine("serving", "True", a), NULL, NOW);
+	struct err e;
+
+	(void)state;
+	(void)!err_set(&e, ERR_NOT_FOUND, 404, "not found");
+	chain_add(answer, OBJECT_VIRTUAL_CLUSTER, tenant("Syncing", a), NOW);
+	chain_add_unread(answer, OBJECT_PROVIDER, "rack", &e);
+	chain_end(answer);
+	assert_string_equal(json_str_at(answer, "cause"), "provider/rack");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +166,8 @@ int main(void)
 		cmocka_unit_test(what_is_well_has_no_cause),
 		cmocka_unit_test(a_missing_object_needs_an_operator_and_an_unread_one_nobody),
 		cmocka_unit_test(a_tenant_that_drover_is_still_reading_is_a_wait_for_drover),
+		cmocka_unit_test(a_claim_has_the_problem_and_the_command_of_its_machine),
+		cmocka_unit_test(a_problem_beats_a_wait_for_drover_that_comes_before_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,8 @@ static void the_error_tells_before_the_wait_and_the_wait_before_the_state(void *
 	assert_owner("{\"kind\": \"Machine\", \"state\": \"attaching\", \"slow\": true}",
 		     "network");
 	assert_owner("{\"kind\": \"Machine\", \"state\": \"booting\", \"slow\": true}", "device");
+	assert_owner("{\"kind\": \"Machine\", \"state\": \"serving\", \"node\": \"NotReady\"}",
+		     "device");
 }
 
 static void each_wait_has_a_text_and_an_owner(void **state)
