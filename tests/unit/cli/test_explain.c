@@ -430,6 +430,26 @@ static void a_budget_of_none_says_until_when_it_keeps_empty_nodes(void **state)
 	assert_string_equal(kept_by("0", NULL, "0 9 * * *", 4, a), "");
 }
 
+static void a_pod_shows_the_decisions_on_itself_alone(void **state)
+{
+	struct burst_policy_decision v[] = {
+		{.tenant = "team-a", .work = "default/p", .reason = "NoOffer"},
+		{.tenant = "team-a", .work = "default/q", .reason = "OverBudget"},
+		{.tenant = "team-b", .work = "default/p", .reason = "Chosen"}};
+	const struct burst_policy p = {.meta.name = "research", .status.decisions = {v, 3}};
+	OWN_JSON pod = json_object();
+	OWN_JSON policy = json_object();
+	const json_t *found;
+
+	(void)state;
+	explain_burst_decisions(pod, &p, "team-a", "default/p");
+	found = json_object_get(pod, "decisions");
+	assert_int_equal(json_array_size(found), 1);
+	assert_string_equal(json_str_at(json_array_get(found, 0), "reason"), "NoOffer");
+	explain_burst_decisions(policy, &p, NULL, NULL);
+	assert_int_equal(json_array_size(json_object_get(policy, "decisions")), 3);
+}
+
 static void quarantine_says_who_ends_it_and_when(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -1149,6 +1169,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_leaves_shows_one_time),
 		cmocka_unit_test(a_drain_that_was_cancelled_is_said_to_be),
 		cmocka_unit_test(a_budget_of_none_says_until_when_it_keeps_empty_nodes),
+		cmocka_unit_test(a_pod_shows_the_decisions_on_itself_alone),
 		cmocka_unit_test(quarantine_says_who_ends_it_and_when),
 		cmocka_unit_test(a_condition_that_is_false_brings_its_remedy_once),
 		cmocka_unit_test(a_tenant_that_sleeps_is_told_with_its_machine),

@@ -124,6 +124,22 @@ static void a_line_that_is_stopped_says_what_opens_it(void **state)
 		    "  nodepool/h100  Stopped for 2m5s, JoinTimeout: ");
 }
 
+/* The remedy of the stopped line names the object; that of its condition Ready would not. */
+static void a_line_that_is_stopped_is_helped_once(void **state)
+{
+	struct bench *d = *state;
+
+	bench_status(d, OBJECT_NODE_POOL, "h100",
+		     "{'conditions': [{'type': 'LineStopped', 'status': 'True', 'reason': "
+		     "'JoinTimeout', 'message': 'x', 'lastTransitionTime': "
+		     "'2026-01-01T00:00:00Z'}, {'type': 'Ready', 'status': 'False', 'reason': "
+		     "'LineStopped', 'message': 'x', 'lastTransitionTime': "
+		     "'2026-01-01T00:00:00Z'}]}");
+	assert_int_equal(why("pool/h100"), 0);
+	assert_said("drover resume pool/h100");
+	assert_unsaid("drover resume pool/NAME");
+}
+
 static void what_a_person_paused_is_no_alarm(void **state)
 {
 	bench_patch(*state, OBJECT_PROVIDER, "hall-a", "{'spec': {'paused': true}}");
@@ -567,6 +583,23 @@ static void each_object_of_a_chain_is_read_once(void **state)
 	assert_read_once(d, "/providers/hall-a");
 }
 
+static void the_node_and_the_budget_count_for_a_machine_in_service_alone(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': {'nodePoolRef': {"
+		     "'name': 'h100'}, 'virtualClusterRef': {'name': 'team-a'}}, 'status': {"
+		     "'phase': 'Pending'}}");
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'spec': {'disruption': {'budgets': [{'nodes': '0'}]}}}");
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'booting', 'claimRef': {'name': 'c-1', 'uid': 'u'}, 'tenant': {"
+		     "'name': 'team-a'}}");
+	assert_int_equal(why("m-1"), 0);
+	assert_said("chain         NodePool h100: ");
+	assert_unsaid("drover releases no empty Node");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -574,6 +607,7 @@ int main(void)
 		T(a_name_is_found_whatever_it_is_of),
 		T(a_type_is_looked_at_alone),
 		T(a_line_that_is_stopped_says_what_opens_it),
+		T(a_line_that_is_stopped_is_helped_once),
 		T(what_a_person_paused_is_no_alarm),
 		T(a_tenant_says_what_keeps_it_from_machines),
 		T(an_edit_that_cannot_be_used_needs_a_person),
@@ -595,6 +629,7 @@ int main(void)
 		T(a_drain_shows_the_machines_that_it_waits_for),
 		T(a_machine_that_drains_shows_its_drain_and_no_other_machine),
 		T(each_object_of_a_chain_is_read_once),
+		T(the_node_and_the_budget_count_for_a_machine_in_service_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
