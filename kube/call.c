@@ -577,7 +577,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	/* The error quotes the server's reply, which may in turn quote the request with its token:
 	 * remove the token from the error. */
 	if (e == &mine)
-		quoted_redact_err(&mine, call->c->config->token, NULL);
+		quoted_redact_err(&mine, call->bearer ? call->bearer : call->c->config->token,
+				  NULL);
 	settle(call, e ? NULL : call->reply, e);
 }
 

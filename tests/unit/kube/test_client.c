@@ -907,7 +907,9 @@ static bool serve_review(struct fake_api *f, struct httpd_req *q)
 {
 	(void)f;
 	if (!str_eq(f->bearer, "abcdef.0123456789abcdef"))
-		httpd_reply_json(q, 401, "{\"kind\":\"Status\",\"reason\":\"Unauthorized\"}");
+		httpd_reply_json(q, 401,
+				 "{\"kind\":\"Status\",\"reason\":\"Unauthorized\","
+				 "\"message\":\"no user for token abcdef.wrong\"}");
 	else
 		httpd_reply_json(q, 201,
 				 "{\"status\":{\"userInfo\":{\"username\":\"system:bootstrap:"
@@ -941,6 +943,8 @@ static void another_token_is_tried_without_the_login_of_the_client(void **state)
 	try_token(&g, "abcdef.wrong");
 	assert_int_equal(g.e.kind, ERR_DENIED);
 	assert_int_equal(g.e.code, 401);
+	assert_non_null(strstr(g.e.text, "no user for token "));
+	assert_null(strstr(g.e.text, "abcdef.wrong"));
 	/* calls after it have the client's token again */
 	f.serve = NULL;
 	g.done = 0;
