@@ -124,7 +124,7 @@ static int read_row(const json_t *row, size_t i, struct arena *a, struct sim_fau
 		    struct err *e)
 {
 	const json_t *p = json_object_get(row, "probability");
-	size_t n = sizeof(sim_fault_whens) / sizeof(sim_fault_whens[0]) - 1, k = 0;
+	const size_t n = sizeof(sim_fault_whens) / sizeof(sim_fault_whens[0]) - 1;
 
 	f->probability = 1;
 	if (check_members(row, i, e) < 0 || text(row, i, "machine", a, &f->machine, e) < 0 ||
@@ -134,9 +134,7 @@ static int read_row(const json_t *row, size_t i, struct arena *a, struct sim_fau
 		return -1;
 	if (!f->machine || !f->what)
 		return err_set(e, ERR_INVALID, 0, "faults[%zu]: want at least machine and what", i);
-	for (; f->when && sim_fault_whens[k] && !str_eq(sim_fault_whens[k], f->when); k++)
-		;
-	if (f->when && !sim_fault_whens[k])
+	if (f->when && !str_among(f->when, sim_fault_whens))
 		return not_among(e, i, "when", f->when, sim_fault_whens, sizeof(sim_fault_whens[0]),
 				 n);
 	if (p) {
