@@ -85,15 +85,18 @@ int cli_do_release(struct cli_client *c, const char *name)
 /* True for a reason that only an operator ends, so that a retry changes nothing. */
 static bool is_operators(const char *reason)
 {
-	static const char *const reasons[] = {
-		"NotApproved",		"Observed",	     "Paused",	      "BmcNotTrusted",
-		"PowerStateUnexpected", "DuplicateIdentity", "ClaimNotFound", "ClaimReplaced",
-		"InstallHeld"};
+	static const char *const reasons[] = {"NotApproved",
+					      "Observed",
+					      "Paused",
+					      "BmcNotTrusted",
+					      "PowerStateUnexpected",
+					      "DuplicateIdentity",
+					      "ClaimNotFound",
+					      "ClaimReplaced",
+					      "InstallHeld",
+					      NULL};
 
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (str_eq(reasons[i], reason))
-			return true;
-	return false;
+	return str_among(reason, reasons);
 }
 
 /* Returns what a retry does for machine m, for the user. */
