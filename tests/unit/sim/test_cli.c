@@ -198,6 +198,8 @@ static void something_goes_wrong_on_request_and_no_more(void **state)
 	verb_assert_said("gpu-9: no such machine");
 	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1", "Fire"), 1);
 	verb_assert_said("is not one of PowerLie");
+	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1", "BmcHang", "--when", "noon"), 2);
+	verb_assert_said("--when: no such phase: noon");
 	assert_int_equal(SIM("fault", "--rack", r->data, "gpu-1"), 2);
 	verb_assert_said("want the kind of fault");
 	assert_int_equal(SIM("fault", "--rack", r->data, "--clear", "gpu-1", "BmcHang"), 2);
