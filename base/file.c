@@ -24,3 +24,18 @@ int file_read(const char *path, struct buf *into, struct err *e)
 	secret_wipe(piece, sizeof(piece));
 	return rc;
 }
+
+char *file_text(const char *path, size_t max, size_t *len, struct err *e)
+{
+	struct buf b;
+
+	buf_init(&b, max);
+	if (file_read(path, &b, e) < 0) {
+		secret_wipe(b.data, b.len);
+		buf_done(&b);
+		return NULL;
+	}
+	if (len)
+		*len = b.len;
+	return buf_steal(&b);
+}

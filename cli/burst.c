@@ -4,13 +4,11 @@
  * Tests: tests/unit/cli/test_burst.c
  */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/args.h"
-#include "base/buf.h"
+#include "base/file.h"
 #include "base/money.h"
 #include "base/str.h"
 #include "cli/burst_file.h"
@@ -225,33 +223,6 @@ static void print_table(const struct burst *b, struct arena *a)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Reads a file. Returns its text, malloc'd, and sets *len; NULL with *e. */
-static char *read_file(const char *path, size_t *len, struct err *e)
-{
-	FILE *f = fopen(path, "re");
-	struct buf b;
-	char part[65536];
-	size_t n;
-
-	if (!f) {
-		(void)!err_set(e, ERR_NOT_FOUND, errno, "%s: %s", path, strerror(errno));
-		return NULL;
-	}
-	buf_init(&b, SCENARIO_BYTES);
-	while ((n = fread(part, 1, sizeof(part), f)) > 0 && !b.over)
-		buf_put(&b, part, n);
-	if (ferror(f) || b.over) {
-		(void)!err_set(e, ERR_INVALID, errno, "%s: %s", path,
-			       b.over ? "larger than 512 MiB" : strerror(errno));
-		(void)fclose(f);
-		buf_done(&b);
-		return NULL;
-	}
-	(void)fclose(f);
-	*len = b.len;
-	return buf_steal(&b);
-}
-
 static int plan(const struct verb *v, struct scenario_file *files, char **texts, struct arena *a,
 		struct err *e)
 {
@@ -260,7 +231,7 @@ static int plan(const struct verb *v, struct scenario_file *files, char **texts,
 	size_t len;
 
 	for (size_t i = 0; i < v->n; i++) {
-		texts[i] = read_file(v->paths[i], &len, e);
+		texts[i] = file_text(v->paths[i], SCENARIO_BYTES, &len, e);
 		if (!texts[i] || scenario_parse(&files[i], v->paths[i], texts[i], len, e) < 0)
 			return -1;
 	}

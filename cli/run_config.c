@@ -3,14 +3,10 @@
  */
 #include "cli/run_config.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "base/data/yaml.h"
 
@@ -84,18 +80,18 @@ json_t *run_config_read(const char *path, const struct argp_option *options, run
 	OWN_JSON keep = json_array();
 	const struct argp_option *o;
 	const char *key;
-	struct buf text;
+	size_t len;
+	char *text = file_text(path, FILE_MAX, &len, e);
 	json_t *v;
 
-	buf_init(&text, FILE_MAX);
-	if (file_read(path, &text, e) == 0) {
-		tree = yaml_parse(text.data, text.len, e);
+	if (text) {
+		tree = yaml_parse(text, len, e);
 		if (!tree)
 			(void)!err_wrap(e, "%s", path);
 		else if (!json_is_object(tree))
 			(void)!err_set(e, ERR_INVALID, 0, "%s: want a mapping of options", path);
 	}
-	buf_done(&text);
+	free(text);
 	if (!json_is_object(tree))
 		return NULL;
 	json_object_foreach (tree, key, v) {
@@ -116,14 +112,9 @@ json_t *run_config_read(const char *path, const struct argp_option *options, run
 
 char *run_config_line(const char *path, struct err *e)
 {
-	char *line = NULL;
-	struct buf text;
+	char *line = file_text(path, LINE_MAX_BYTES + 1, NULL, e);
 
-	buf_init(&text, LINE_MAX_BYTES + 1);
-	if (file_read(path, &text, e) == 0) {
-		line = mem_strdup(text.data);
+	if (line)
 		line[strcspn(line, "\r\n")] = '\0';
-	}
-	buf_done(&text);
 	return line;
 }

@@ -3,13 +3,13 @@
  * Tests: tests/unit/cli/simulate/test_simulate.c
  */
 #include <argp.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/args.h"
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -83,34 +83,6 @@ static int failed(const struct err *e)
 	return 1;
 }
 
-/* Reads a file. Returns its text, malloc'd, and sets *len; NULL with *e. */
-static char *read_file(const char *path, size_t *len, struct err *e)
-{
-	FILE *f = fopen(path, "re");
-	struct buf b;
-	char part[65536];
-	size_t n;
-	bool good;
-
-	if (!f) {
-		(void)!err_set(e, ERR_NOT_FOUND, errno, "%s: %s", path, strerror(errno));
-		return NULL;
-	}
-	buf_init(&b, SCENARIO_BYTES);
-	while ((n = fread(part, 1, sizeof(part), f)) > 0 && !b.over)
-		buf_put(&b, part, n);
-	good = !ferror(f) && !b.over;
-	if (!good)
-		(void)!err_set(e, ERR_INVALID, errno, "%s: %s", path,
-			       b.over ? "more than 512 MiB" : strerror(errno));
-	(void)fclose(f);
-	*len = b.len;
-	if (good)
-		return buf_steal(&b);
-	buf_done(&b);
-	return NULL;
-}
-
 /* Returns the path of the file `name`, malloc'd. A relative name counts from the folder of the file
  * `path`. */
 static char *beside(const char *path, const char *name)
@@ -131,7 +103,7 @@ static int read_arrivals(const char *path, struct scenario *s, struct arena *a, 
 	if (!s->arrivals)
 		return 0;
 	name = beside(path, s->arrivals);
-	text = read_file(name, &len, e);
+	text = file_text(name, SCENARIO_BYTES, &len, e);
 	if (text)
 		rc = scenario_arrivals(s, name, text, len, a, e);
 	free(text);
@@ -203,7 +175,7 @@ int cli_simulate(int argc, char **argv)
 	int rc;
 
 	args_parse(&argp, argc, argv, &v);
-	text = read_file(v.path, &len, &e);
+	text = file_text(v.path, SCENARIO_BYTES, &len, &e);
 	if (!text)
 		return failed(&e);
 	rc = scenario_parse(&f, v.path, text, len, &e) < 0 ? failed(&e) : run(&v, &f, &e);

@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -72,26 +71,12 @@ int up_write(const char *path, const void *data, size_t len, struct err *e)
 	return rc;
 }
 
-char *up_read(const char *path, size_t max, size_t *len, struct err *e)
-{
-	struct buf b;
-
-	buf_init(&b, max);
-	if (file_read(path, &b, e) < 0) {
-		buf_done(&b);
-		return NULL;
-	}
-	if (len)
-		*len = b.len;
-	return b.data && b.len ? buf_steal(&b) : mem_strdup("");
-}
-
 struct secret *up_token(struct loop *l, const char *folder, const char *name, struct err *e)
 {
 	uint8_t raw[TOKEN_BYTES];
 	char hex[2 * TOKEN_BYTES + 1];
 	char *path = mem_printf("%s/%s", folder, name);
-	char *text = up_read(path, FILE_MAX, NULL, e);
+	char *text = file_text(path, FILE_MAX, NULL, e);
 	struct secret *s = NULL;
 
 	if (text && strlen(text) == 2 * TOKEN_BYTES) {

@@ -19,9 +19,6 @@
 int up_folder(const char *path, struct err *e) __attribute__((warn_unused_result));
 int up_write(const char *path, const void *data, size_t len, struct err *e)
 	__attribute__((warn_unused_result));
-/* Reads a file of at most max bytes. Returns its text, malloc'd and NUL-terminated, and sets *len.
- * NULL with *e; ERR_NOT_FOUND: the file does not exist. */
-char *up_read(const char *path, size_t max, size_t *len, struct err *e);
 
 /* Returns the token in file folder/name, owned by the caller: 32 random bytes in hex. Creates the
  * file if it is missing. NULL with *e. */

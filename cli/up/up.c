@@ -25,6 +25,7 @@
 
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
@@ -195,7 +196,7 @@ static int open_folder(struct up *u, struct err *e)
  * -1: *e, --port differs from the port of the first start. */
 static int find_port(struct up *u, struct err *e)
 {
-	char *path = mem_printf("%s/port", u->data), *text = up_read(path, PORT_TEXT, NULL, e);
+	char *path = mem_printf("%s/port", u->data), *text = file_text(path, PORT_TEXT, NULL, e);
 	int64_t kept = 0;
 	int rc = 0;
 
@@ -488,7 +489,7 @@ static int read_faults(struct up *u, struct err *e)
 
 	if (!u->faults_file)
 		return 0;
-	text = up_read(u->faults_file, FAULTS_MAX, &len, e);
+	text = file_text(u->faults_file, FAULTS_MAX, &len, e);
 	rc = text ? sim_faults_read(text, len, u->arena, &u->faults, e) : -1;
 	free(text);
 	return rc < 0 ? err_wrap(e, "--faults %s", u->faults_file) : 0;

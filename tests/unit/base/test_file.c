@@ -58,11 +58,39 @@ static void a_file_that_cannot_be_used_is_named(void **state)
 	buf_done(&b);
 }
 
+static void the_text_of_a_file_is_returned_within_its_bound(void **state)
+{
+	size_t len = 7;
+	struct err e;
+	char *text;
+
+	(void)state;
+	write_file("");
+	text = file_text(path, 100, &len, &e);
+	assert_string_equal(text, "");
+	assert_int_equal(len, 0);
+	free(text);
+	write_file("some text");
+	assert_null(file_text(path, 8, &len, &e));
+	assert_int_equal(e.kind, ERR_PROTOCOL);
+	assert_int_equal(len, 0);
+	text = file_text(path, 9, &len, &e);
+	assert_string_equal(text, "some text");
+	assert_int_equal(len, 9);
+	free(text);
+	text = file_text(path, 9, NULL, &e);
+	assert_string_equal(text, "some text");
+	free(text);
+	assert_null(file_text("/nonexistent/x", 100, &len, &e));
+	assert_int_equal(e.kind, ERR_NOT_FOUND);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_read_to_its_end),
 		cmocka_unit_test(a_file_that_cannot_be_used_is_named),
+		cmocka_unit_test(the_text_of_a_file_is_returned_within_its_bound),
 	};
 	int fd = mkstemp(path), failed;
 

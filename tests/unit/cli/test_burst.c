@@ -105,7 +105,7 @@ static void what_nothing_reads_is_refused_with_its_file(void **state)
 	assert_int_equal(PLAN("-f", "examples/simulate/two-tenants.yaml"), 1);
 	verb_assert_said("kind: want BurstPolicy or BurstState, got 'Scenario'");
 	assert_int_equal(PLAN("-f", "/no/such/file"), 1);
-	verb_assert_said("/no/such/file: No such file or directory");
+	verb_assert_said("/no/such/file: no such file");
 }
 
 int main(void)

@@ -101,7 +101,7 @@ static void usage_and_files_are_named(void **state)
 	verb_assert_said("want table, json or svg");
 	assert_int_equal(SIMULATE("a", "b"), 2);
 	assert_int_equal(SIMULATE("/nonexistent.yaml"), 1);
-	verb_assert_said("/nonexistent.yaml: No such file");
+	verb_assert_said("/nonexistent.yaml: no such file");
 	assert_int_equal(SIMULATE("/dev/null"), 0);
 	verb_assert_said("The plan: 0 pods wait");
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -93,7 +94,7 @@ static void a_token_that_was_cut_is_named_not_replaced(void **state)
 	assert_ok(up_write(path, "0123", 4, &e), &e);
 	assert_null(up_token(d->loop, d->deep, "token", &e));
 	assert_non_null(strstr(e.text, path));
-	text = up_read(path, 100, NULL, &e);
+	text = file_text(path, 100, NULL, &e);
 	assert_string_equal(text, "0123");
 	free(text);
 }
@@ -109,18 +110,18 @@ static void a_file_is_written_whole_and_read_within_its_bound(void **state)
 
 	assert_ok(up_folder(d->deep, &e), &e);
 	str_format(path, sizeof(path), "%s/text", d->deep);
-	assert_null(up_read(path, 100, NULL, &e));
+	assert_null(file_text(path, 100, NULL, &e));
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
 	assert_ok(up_write(path, "", 0, &e), &e);
-	text = up_read(path, 100, &len, &e);
+	text = file_text(path, 100, &len, &e);
 	assert_string_equal(text, "");
 	free(text);
 	assert_ok(up_write(path, "some text", 9, &e), &e);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_null(up_read(path, 8, &len, &e));
+	assert_null(file_text(path, 8, &len, &e));
 	assert_int_equal(e.kind, ERR_PROTOCOL);
-	text = up_read(path, 9, &len, &e);
+	text = file_text(path, 9, &len, &e);
 	assert_string_equal(text, "some text");
 	assert_int_equal(len, 9);
 	free(text);
