@@ -4,7 +4,7 @@
 #include "controller/controller.h"
 
 /*
- * trace_options: the options --traces-* of `drover run`.
+ * trace_options: the options --traces-* of `drover run`; `drover up` has --traces-endpoint alone.
  * Tests: tests/unit/cli/test_run.c
  */
 struct trace_options {
