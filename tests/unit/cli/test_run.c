@@ -339,6 +339,14 @@ static void options_for_traces_that_cannot_be_used_are_named(void **state)
 			      "--traces-token-file", r->kubeconfig),
 			 1);
 	verb_assert_said("a token is sent over https:// only");
+	assert_int_equal(VERB("-k", r->kubeconfig, "--traces-endpoint", "https://collector:4318",
+			      "--traces-token-file", "/nonexistent/token"),
+			 1);
+	verb_assert_said("--traces-token-file: /nonexistent/token: no such file");
+	assert_int_equal(VERB("-k", r->kubeconfig, "--traces-endpoint", "https://collector:4318",
+			      "--traces-token-file", "/dev/null"),
+			 1);
+	verb_assert_said("--traces-token-file: /dev/null: has no token");
 }
 
 /* drover runs without being ready, because the operator may still create the image. */
