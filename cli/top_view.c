@@ -571,6 +571,7 @@ bool top_view_key(struct top_view *v, int key)
 	case '/':
 		v->input = TOP_FILTER;
 		v->panel = TOP_MACHINES;
+		open_row(v, NULL);
 		break;
 	default:
 		break;

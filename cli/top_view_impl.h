@@ -40,8 +40,9 @@ struct top_view {
 	enum top_input input;
 	enum top_verb verb;
 	bool confirmed, help;
-	/* opened: target of the opened row, as for explain_ask(); NULL: no row is open. chain:
-	 * answer to it; NULL: not read yet. chain_trouble: error of its last read; NULL: none */
+	/* opened: target of the opened row, a row of panel, as for explain_ask(); NULL: no row is
+	 * open. chain: answer to it; NULL: not read yet. chain_trouble: error of its last read;
+	 * NULL: none */
 	char *opened, *chain_trouble;
 	json_t *chain;
 	enum top_panel panel;

@@ -305,6 +305,29 @@ static json_t *pod(const char *name, int place, const char *claim)
 			 "all taken\033[2J", "since", "2027-01-15T07:50:00Z", "claim", claim);
 }
 
+/* An opened pod must not be taken for a machine of the panel to which the key leads. */
+static void a_key_that_leads_to_another_panel_closes_the_row(void **state)
+{
+	struct top_view *v = fleet();
+
+	(void)state;
+	top_view_queue(v, "t", json_pack("[o]", pod("t/n/p", 1, NULL)));
+	draw(v, 40, 12);
+	type(v, "\t\t\n");
+	assert_string_equal(top_view_opened(v), "t/n/p");
+	type(v, "/");
+	draw(v, 40, 12);
+	assert_null(top_view_opened(v));
+	assert_drawn("> gpu-broken");
+	type(v, "\n\t\t\n");
+	assert_string_equal(top_view_opened(v), "t/n/p");
+	type(v, "\t");
+	draw(v, 40, 12);
+	assert_null(top_view_opened(v));
+	assert_drawn("> gpu-broken");
+	top_view_free(v);
+}
+
 static void the_queue_has_place_and_expected_start(void **state)
 {
 	struct top_view *v = fleet();
@@ -536,6 +559,7 @@ int main(void)
 		cmocka_unit_test(an_opened_row_shows_what_belongs_to_it),
 		cmocka_unit_test(no_line_is_wider_and_no_screen_longer),
 		cmocka_unit_test(texts_of_others_move_no_cursor),
+		cmocka_unit_test(a_key_that_leads_to_another_panel_closes_the_row),
 		cmocka_unit_test(the_queue_has_place_and_expected_start),
 		cmocka_unit_test(progress_has_rate_and_time_left),
 		cmocka_unit_test(racks_are_blocks),
