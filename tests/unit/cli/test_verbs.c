@@ -376,6 +376,9 @@ static void all_are_paused_at_once_and_resumed(void **state)
 	assert_said("burstpolicy research is paused: drover launches nothing");
 	assert_said("nodepool h100 is paused");
 	assert_said("provider hall-a is paused");
+	/* Nothing is launched for a pool before machines stand still. */
+	assert_true(strstr(said, "burstpolicy research") < strstr(said, "nodepool h100"));
+	assert_true(strstr(said, "nodepool h100") < strstr(said, "provider hall-a"));
 	assert_null(strstr(said, "virtualcluster team-a is paused"));
 	assert_true(is_paused(OBJECT_BURST_POLICY, "research"));
 	assert_true(is_paused(OBJECT_NODE_POOL, "h100"));
@@ -386,6 +389,8 @@ static void all_are_paused_at_once_and_resumed(void **state)
 	assert_said("burstpolicy research is no longer paused\n");
 	rewind(c.out);
 	assert_int_equal(cli_do_pause_all(&c, false), 0);
+	assert_said("provider hall-a is no longer paused");
+	assert_true(strstr(said, "provider hall-a") < strstr(said, "nodepool h100"));
 	assert_false(is_paused(OBJECT_NODE_POOL, "h100"));
 	assert_false(is_paused(OBJECT_PROVIDER, "hall-a"));
 	assert_false(is_paused(OBJECT_VIRTUAL_CLUSTER, "team-a"));
