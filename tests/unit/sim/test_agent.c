@@ -508,6 +508,20 @@ static void a_silent_agent_says_nothing_after_hello(void **state)
 	assert_null(agent_session_result(o->seat, "i"));
 }
 
+static void an_agent_of_another_version_is_refused_until_the_next_boot(void **state)
+{
+	struct office *o = *state;
+
+	aisle_fault(o->f, "Agent", "AgentVersion", 1);
+	boot(o, "op-1", 17);
+	assert_true(agent_session_has_other_protocol(o->seat));
+	sim_machine_power(&o->f->m, false);
+	aisle_run(o->f, 10000);
+	boot(o, "op-2", 18);
+	assert_false(agent_session_has_other_protocol(o->seat));
+	assert_non_null(agent_session_info(o->seat)->boot_id);
+}
+
 /* --- fences and repetition -------------------------------------------------------------------- */
 
 static void a_lower_fence_is_refused(void **state)
@@ -841,6 +855,7 @@ int main(void)
 		T(a_drive_that_cannot_be_read_is_not_clean),
 		T(a_machine_that_reboots_amid_a_wipe_is_another_boot),
 		T(a_silent_agent_says_nothing_after_hello),
+		T(an_agent_of_another_version_is_refused_until_the_next_boot),
 		T(a_lower_fence_is_refused),
 		T(the_same_id_gets_the_same_result_without_being_done_again),
 		T(a_lost_answer_to_a_result_loses_nothing),
