@@ -249,7 +249,7 @@ static const struct argp_option options[] = {
 	 "File with the CA certificate that signed the BMC's certificate (PEM)", 0},
 	{"fingerprint", FINGERPRINT, "sha256:HEX", 0,
 	 "Accept only the certificate with this SHA-256 fingerprint", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	CLI_NAMESPACE_ROW,
 	CLI_OPTION_ROWS};
 
 static void check_words(const struct asked *q, struct argp_state *st)

@@ -309,7 +309,7 @@ struct line {
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	CLI_NAMESPACE_ROW,
 	{"output", 'o', "FILE", 0, "File to write (default: drover-support.tar.zst)", 0},
 	{0}};
 

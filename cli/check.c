@@ -276,9 +276,7 @@ struct line {
 	const char *ns;
 };
 
-static const struct argp_option options[] = {
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
-	CLI_OPTION_ROWS};
+static const struct argp_option options[] = {CLI_NAMESPACE_ROW, CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {

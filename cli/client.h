@@ -33,13 +33,17 @@ enum { CLI_CONTEXT = 0x6001 }; /* argp key of the option --context, which has no
 	{                                                                                          \
 		"output", 'o', "json", 0, "Print JSON", 0                                          \
 	}
+#define CLI_NAMESPACE_ROW                                                                          \
+	{                                                                                          \
+		"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0  \
+	}
 #define CLI_OPTION_ROWS                                                                            \
 	CLI_CLUSTER_ROWS, CLI_OUTPUT_ROW,                                                          \
 	{                                                                                          \
 		0                                                                                  \
 	}
-/* Handles the options of the CLI_..._ROWS macros: stores arg in *o. Returns ARGP_ERR_UNKNOWN for
- * any other key. */
+/* Handles the options of these macros, except 'n' of CLI_NAMESPACE_ROW: stores arg in *o. Returns
+ * ARGP_ERR_UNKNOWN for any other key. */
 error_t cli_option(int key, char *arg, struct argp_state *st, struct cli_options *o);
 
 /* Returns the kubeconfig of the host cluster, owned by the caller. Uses the first of: path (NULL:

@@ -164,7 +164,7 @@ struct asked {
 
 static const struct argp_option options[] = {
 	{"take", TAKE, NULL, 0, "First end the session that has the console, whoever opened it", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	CLI_NAMESPACE_ROW,
 	CLI_CLUSTER_ROWS,
 	{0}};
 

@@ -51,7 +51,7 @@ static const struct argp_option options[] = {
 	{"output", 'o', "table|json|csv|focus|opencost", 0, "Output format (default: table)", 0},
 	{"month", MONTH, "YYYY-MM", 0, "Only this month, UTC (default: every recorded month)", 0},
 	{"tenant", TENANT, "NAME", 0, "Only this VirtualCluster", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	CLI_NAMESPACE_ROW,
 	{"instance-type", TYPE, "NAME", 0, "Only this instance type", 0},
 	{0}};
 

@@ -18,10 +18,6 @@ struct import_args {
 	bool import;
 };
 #define IMPORT_ARGS_DOC "import [NAME|NAMESPACE/NAME]"
-#define IMPORT_ARGS_NAMESPACE                                                                      \
-	{                                                                                          \
-		"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0  \
-	}
 /* Handles arguments, the end of the line, --namespace and the options of CLI_OPTION_ROWS. what:
  * type of the objects in errors, such as "vCluster". Returns ARGP_ERR_UNKNOWN for any other key. */
 error_t import_args_parse(int key, char *arg, struct argp_state *st, struct import_args *i,

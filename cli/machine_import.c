@@ -184,7 +184,7 @@ struct line {
 static const struct argp_option options[] = {
 	{"provider", PROVIDER, "NAME", 0, "Provider that will manage the Machines (required)", 0},
 	{"instance-type", TYPE, "NAME", 0, "Instance type of the Machines (default: not set)", 0},
-	IMPORT_ARGS_NAMESPACE,
+	CLI_NAMESPACE_ROW,
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)

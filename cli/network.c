@@ -410,7 +410,7 @@ static int check(struct network *w, const char *name)
 /* --- the command ------------------------------------------------------------------------------ */
 
 static const struct argp_option options[] = {
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	CLI_NAMESPACE_ROW,
 	{"wait", WAIT, "SECONDS", 0, "How long to wait for switches to report (default: 45)", 0},
 	CLI_OPTION_ROWS};
 

@@ -321,7 +321,7 @@ struct line {
 
 static const struct argp_option options[] = {
 	{"quota", 'q', "GPUS", 0, "GPU quota of each tenant (default: 0)", 0},
-	IMPORT_ARGS_NAMESPACE,
+	CLI_NAMESPACE_ROW,
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)

@@ -344,10 +344,7 @@ enum { OPT_KEY = 256, OPT_KEYS, OPT_MACHINE, OPT_RECORD, OPT_HTML };
 		 "File with public keys: keys.json, a ConfigMap, or one key per line",             \
 		 0},                                                                               \
 		{"machine", OPT_MACHINE, "NAME", 0, "Only records of this machine", 0},            \
-		CLI_CLUSTER_ROWS,                                                                  \
-	{                                                                                          \
-		"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0  \
-	}
+		CLI_CLUSTER_ROWS, CLI_NAMESPACE_ROW
 
 static const struct argp_option verify_options[] = {
 	KEY_ROWS,
@@ -460,7 +457,7 @@ static const struct argp report_argp = {
 
 static const struct argp_option keys_options[] = {
 	CLI_CLUSTER_ROWS,
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	CLI_NAMESPACE_ROW,
 	CLI_OUTPUT_ROW,
 	{0},
 };

@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write to this file (default: standard output)", 0},
 	{"tenants", 't', NULL, 0,
 	 "Also save the tenants' Pods and Nodes, read with the tenants' kubeconfigs", 0},
-	{"namespace", 'n', "NAME", 0, "drover's own namespace (default: drover-system)", 0},
+	CLI_NAMESPACE_ROW,
 	CLI_CLUSTER_ROWS,
 	{0}};
 
