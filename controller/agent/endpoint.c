@@ -91,12 +91,19 @@ bool agent_endpoint_ready(const struct agent_endpoint *a)
 
 /* --- requests --------------------------------------------------------------------------------- */
 
+/* Sets why the last caller was refused; "": it was not. */
+static void set_refusal(struct agent_session *s, const char *why)
+{
+	str_copy(s->refusal, sizeof(s->refusal), why);
+	s->other_protocol = false;
+}
+
 static void refuse(struct agent_session *s, struct httpd_req *q, int status, const char *why)
 {
 	struct err e;
 
 	if (s)
-		str_copy(s->refusal, sizeof(s->refusal), why);
+		set_refusal(s, why);
 	(void)!err_set(&e, status == 409 ? ERR_CONFLICT : ERR_DENIED, status, "%s", why);
 	httpd_reply_err(q, &e);
 }
@@ -195,7 +202,7 @@ static bool may_begin(struct agent_session *s, struct httpd_req *q)
 		   ADDRESS_TEXT, address);
 	refuse(NULL, q, 403, "not expected");
 	if (!str_eq(why, s->refusal)) {
-		str_copy(s->refusal, sizeof(s->refusal), why);
+		set_refusal(s, why);
 		s->changed(s->arg);
 	}
 	return false;
@@ -234,6 +241,7 @@ static bool ensure_protocol(struct agent_session *s, struct httpd_req *q,
 			    const struct proto_hello *h)
 {
 	char why[sizeof(s->refusal)];
+	bool known;
 
 	/* mutant: any-protocol */
 	if (h->protocol == PROTO_VERSION)
@@ -244,13 +252,14 @@ static bool ensure_protocol(struct agent_session *s, struct httpd_req *q,
 		   str_or(h->version, "unknown"), (long long)h->protocol, DROVER_VERSION,
 		   PROTO_VERSION);
 	str_printable(why);
-	if (!s->other_protocol || !str_eq(why, s->refusal)) {
+	known = str_eq(why, s->refusal);
+	refuse(s, q, 403, why);
+	s->other_protocol = true;
+	if (!known) {
 		log_warn("an agent of another version called", LOG_S("machine", s->machine),
 			 LOG_S("why", why));
-		s->other_protocol = true;
 		s->changed(s->arg);
 	}
-	refuse(s, q, 403, why);
 	return false;
 }
 
@@ -280,7 +289,7 @@ static void welcome(struct agent_session *s, struct httpd_req *q)
 	hold_address(s, httpd_identity(q)->address);
 	s->session.last_seen = loop_now(l);
 	s->session.heard = true;
-	s->refusal[0] = '\0';
+	set_refusal(s, "");
 	httpd_reply_json(q, 200, text);
 	free(text);
 	s->changed(s->arg);

@@ -164,9 +164,9 @@ const struct agent_session_info *agent_session_info(const struct agent_session *
 void agent_session_check_alive(struct agent_session *s);
 /* Returns why the last caller was refused (e.g. "bad signature"); "" if none was. */
 const char *agent_session_refusal(const struct agent_session *s);
-/* True if the agent of this boot called and was refused, because its PROTO_VERSION (wipe/proto.h)
- * is not drover's; agent_session_refusal() names both. Only a boot from another medium helps. False
- * again after agent_session_close(). */
+/* True if the last caller was the agent of this boot and was refused, because its PROTO_VERSION
+ * (wipe/proto.h) is not drover's; agent_session_refusal() names both. Only a boot from another
+ * medium helps. */
 bool agent_session_has_other_protocol(const struct agent_session *s);
 /* True if a second caller presented the boot secret: with a different key, as another boot while
  * the first agent is alive, before the machine was on, or after the agent was ordered to power

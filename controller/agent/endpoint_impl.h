@@ -62,7 +62,7 @@ struct agent_session {
 	 * agent's poll was ended to see whether the first agent is alive. 0: no such call */
 	int64_t suspect_at;
 	char refusal[200];
-	/* True: the last caller was the machine's agent, of a different protocol (PROTO_VERSION) */
+	/* True: refusal says that the machine's agent has a different protocol (PROTO_VERSION) */
 	bool other_protocol;
 
 	int64_t seq;

@@ -103,7 +103,7 @@ static void a_hello_signed_by_another_key_is_refused(void **state)
 static void an_agent_of_another_protocol_is_refused_by_name(void **state)
 {
 	struct fake_agent_bench *f = *state;
-	char now[64];
+	char now[64], *text;
 	struct fake_agent t;
 
 	fake_agent_due(f, "op-1", 1, 17);
@@ -123,12 +123,25 @@ static void an_agent_of_another_protocol_is_refused_by_name(void **state)
 	assert_int_equal(fake_agent_hello(&t), 403);
 	assert_int_equal(f->changes, 1); /* nothing new */
 
+	/* A later refusal for another reason replaces it. */
+	text = fake_agent_hello_text(&t);
+	fake_agent_send(&t, "POST", PROTO_HELLO_PATH, text, strlen(text), "no signature");
+	fake_agent_run(f, 5000);
+	free(text);
+	assert_string_equal(agent_session_refusal(f->seat), "bad signature");
+	assert_false(agent_session_has_other_protocol(f->seat));
+	assert_int_equal(fake_agent_hello(&t), 403);
+	assert_true(agent_session_has_other_protocol(f->seat));
+
 	/* The session is not bound to that agent: the next boot has another one. */
 	agent_session_close(f->seat);
 	assert_false(agent_session_has_other_protocol(f->seat));
 	fake_agent_due(f, "op-1", 1, 17);
+	assert_int_equal(fake_agent_hello(&t), 403);
+	assert_true(agent_session_has_other_protocol(f->seat));
 	t.protocol = PROTO_VERSION;
 	assert_int_equal(fake_agent_hello(&t), 200);
+	assert_false(agent_session_has_other_protocol(f->seat));
 	fake_agent_done(&t);
 }
 
