@@ -58,6 +58,7 @@ void life_boot_forget(struct life *l)
 	l->boot.by_http = false;
 	l->boot.whereabouts = LIFE_NOT_ASKED;
 	l->boot.due_at = 0;
+	l->boot.retry = false;
 }
 
 bool life_booted_by_drover(const struct life *l)

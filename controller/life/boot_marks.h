@@ -28,8 +28,9 @@ bool life_address_kept(const struct life *l);
  * access to the boot block with its secret. */
 void life_url_digest(const char *url, char out[static CRYPTO_DIGEST_TEXT]);
 
-/* Forgets that the machine is on by an HTTP boot, and since when a call of its agent is expected.
- * Call when the machine is off or another replica leads. */
+/* Forgets that the machine is on by an HTTP boot, since when a call of its agent is expected, and
+ * that an operator requested another boot. Call when the machine is off or another replica
+ * leads. */
 void life_boot_forget(struct life *l);
 
 #endif

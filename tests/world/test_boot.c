@@ -206,13 +206,21 @@ static void assert_refused_by_name(struct server *b)
 			       "version test, speaks protocol 2"));
 }
 
+static void request_retry(struct sim_world *w, struct server *b)
+{
+	char path[128];
+
+	str_format(path, sizeof(path), "/apis/drover.dev/v1alpha1/machines/%s", b->name);
+	world_do(w, &w->host, "PATCH", path,
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_RETRY, "1"));
+}
+
 /* The agent of another version is refused. A retry boots the machine at once, with the boot image
  * that drover has by then; without a retry, drover does so by itself. */
 static void an_agent_of_another_version_gets_no_order(void **state)
 {
 	struct sim_world w;
 	struct server *b = &w.servers[0];
-	char path[128];
 
 	(void)state;
 	world_start(&w, 56, 1);
@@ -224,12 +232,32 @@ static void an_agent_of_another_version_gets_no_order(void **state)
 	world_run(&w, 120 * 1000); /* The agent that runs stays what it is. */
 	assert_refused_by_name(b);
 	assert_int_equal(b->boots, 1);
-	str_format(path, sizeof(path), "/apis/drover.dev/v1alpha1/machines/%s", b->name);
-	world_do(&w, &w.host, "PATCH", path,
-		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_RETRY, "1"));
+	request_retry(&w, b);
 	world_wait_state(b, "free", 400);
 	assert_int_equal(b->boots, 2);
 	world_settle(&w);
+	world_stop(&w);
+}
+
+/* The machine was switched off and on after the retry: that boot is the one that was requested. */
+static void a_retry_causes_no_boot_if_the_machine_boots_before(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 58, 1);
+	b->other_protocol = true;
+	world_replica(&w);
+	assert_refused_by_name(b);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Observe"));
+	request_retry(&w, b);
+	world_wait_reason(b, "Observed", 300);
+	server_power(b, false);
+	world_run(&w, 120 * 1000);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Manage"));
+	world_run(&w, 300 * 1000);
+	assert_int_equal(b->boots, 2);
 	world_stop(&w);
 }
 
@@ -471,6 +499,7 @@ int main(void)
 		cmocka_unit_test(an_agent_that_reboots_while_it_writes_fails_the_claim),
 		cmocka_unit_test(a_silent_agent_is_given_three_boots),
 		cmocka_unit_test(an_agent_of_another_version_gets_no_order),
+		cmocka_unit_test(a_retry_causes_no_boot_if_the_machine_boots_before),
 		cmocka_unit_test(a_boot_image_that_was_corrected_is_found_without_a_retry),
 		cmocka_unit_test(a_second_caller_quarantines_the_machine),
 		cmocka_unit_test(a_failed_wipe_is_recorded_and_never_offered),
