@@ -179,6 +179,32 @@ static void a_root_span_that_ends_before_its_start_is_sent_without_either_oddity
 	rig_done(&r);
 }
 
+static void attributes_and_texts_of_a_span_are_limited(void **state)
+{
+	struct span_attribute attributes[SPAN_ATTRIBUTES + 3];
+	char text[SPAN_TEXT_BYTES + 100];
+	const struct span s = {.trace = {1},
+			       .id = {2},
+			       .name = "x",
+			       .attributes = attributes,
+			       .nattributes = SPAN_ATTRIBUTES + 3};
+	Otlp__Span *got;
+	struct rig r;
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	for (size_t i = 0; i < s.nattributes; i++)
+		attributes[i] = (struct span_attribute){.key = "k", .text = text};
+	rig_init(&r, ORIGIN);
+	traces_add(r.traces, &s);
+	pass(&r, TRACES_DELAY_MS + 1000);
+	got = r.last->resource_spans[0]->scope_spans[0]->spans[0];
+	assert_int_equal(got->n_attributes, SPAN_ATTRIBUTES);
+	assert_int_equal(strlen(got->attributes[0]->value->string_value), SPAN_TEXT_BYTES);
+	rig_done(&r);
+}
+
 static void spans_travel_in_batches(void **state)
 {
 	struct rig r;
@@ -235,9 +261,36 @@ static void an_overloaded_collector_sets_the_delay(void **state)
 	first = r.last_at;
 	r.status = 200;
 	r.retry_after = NULL;
+	/* A further full batch does not shorten the delay. */
+	add(&r, TRACES_BATCH);
+	pass(&r, 39000 - (loop_now(r.loop) - first));
+	assert_int_equal(r.requests, 1);
 	pass(&r, 60000);
-	assert_int_equal(r.requests, 2);
-	assert_true(r.last_at - first >= 40000);
+	assert_int_equal(r.requests, 3);
+	assert_int_equal(r.spans, TRACES_BATCH + 1);
+	rig_done(&r);
+}
+
+static void after_the_end_nothing_is_sent(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, ORIGIN);
+	add(&r, 1);
+	traces_free(give(r.traces));
+	pass(&r, 60000);
+	assert_int_equal(r.requests, 0);
+	rig_done(&r);
+
+	/* with a request that has no answer yet */
+	rig_init(&r, ORIGIN);
+	http_mem_hang(r.net, ORIGIN, true);
+	add(&r, TRACES_BATCH + 1);
+	pass(&r, 1000);
+	traces_free(give(r.traces));
+	http_mem_hang(r.net, ORIGIN, false);
+	pass(&r, 60000);
 	rig_done(&r);
 }
 
@@ -343,9 +396,11 @@ int main(void)
 		cmocka_unit_test(a_span_arrives_as_it_was_given),
 		cmocka_unit_test(
 			a_root_span_that_ends_before_its_start_is_sent_without_either_oddity),
+		cmocka_unit_test(attributes_and_texts_of_a_span_are_limited),
 		cmocka_unit_test(spans_travel_in_batches),
 		cmocka_unit_test(a_collector_that_is_away_gets_the_spans_when_it_is_back),
 		cmocka_unit_test(an_overloaded_collector_sets_the_delay),
+		cmocka_unit_test(after_the_end_nothing_is_sent),
 		cmocka_unit_test(a_collector_that_stays_away_costs_only_spans),
 		cmocka_unit_test(a_refused_batch_is_not_repeated),
 		cmocka_unit_test(spans_that_the_collector_refuses_are_counted),
