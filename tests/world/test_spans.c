@@ -193,6 +193,7 @@ static void a_request_that_changes_a_bmc_is_part_of_its_phase(void **state)
 	}
 	assert_true(post->client);
 	assert_true(post->start >= booting->start - 1000 && post->end <= booting->end);
+	assert_true(post->start < post->end);
 	assert_string_equal(post->machine, w.servers[0].name);
 	/* Reads that succeed are not sent: there are hundreds. */
 	assert_int_equal(count("GET"), 0);
@@ -217,6 +218,82 @@ static void a_claim_that_fails_says_why(void **state)
 	assert_non_null(strstr(claim->error, "digest"));
 	assert_string_equal(span("imaging", claim->trace, 0)->error, claim->error);
 	w.bad_images = 0;
+	/* A machine that never served does not return from serving. */
+	world_wait_state(&w.servers[0], "free", 1800);
+	world_run(&w, 10000);
+	assert_child(span("wiping", claim->trace, 0), claim);
+	assert_int_equal(count("return"), 0);
+	end(&w);
+}
+
+static void set_bmc(struct server *b, const char *address)
+{
+	world_patch_machine(b, json_pack("{s:{s:s}}", "bmc", "address", address));
+	world_run(b->world, 1000);
+}
+
+/* A request to a BMC of two Machines, as in a chassis, cannot be attributed to either. */
+static void requests_to_a_bmc_of_two_machines_are_left_out(void **state)
+{
+	struct sim_world w;
+	char address[128], other[128];
+
+	(void)state;
+	begin(&w, 917, 2);
+	world_wait_all(&w, "free", 600);
+	str_copy(address, sizeof(address), world_at(&w.servers[0], "spec.bmc.address"));
+	str_format(other, sizeof(other), "%s/redfish/v1/Systems/2", w.servers[0].origin);
+	/* The one that serves is the last that got the address. */
+	set_bmc(&w.servers[1], other);
+	set_bmc(&w.servers[0], "https://10.9.9.9");
+	set_bmc(&w.servers[0], address);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_run(&w, 10000);
+	assert_string_equal(span("claim", NULL, 0)->machine, w.servers[0].name);
+	assert_int_equal(count("POST"), 0);
+	end(&w);
+}
+
+static void a_drain_that_is_cancelled_is_no_return(void **state)
+{
+	const struct got *claim;
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 918, 1);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "fans", 0, "");
+	world_wait_state(&w.servers[0], "draining", 60);
+	leaving_cancel(&w, "fans");
+	world_wait_state(&w.servers[0], "serving", 30);
+	world_run(&w, 10000);
+	claim = span("claim", NULL, 0);
+	assert_child(span("draining", claim->trace, 0), claim);
+	assert_int_equal(count("return"), 0);
+	end(&w);
+}
+
+static void a_replica_that_does_not_lead_sends_nothing(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 919, 1);
+	trace_to(world_replica(&w));
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_release(&w.servers[0]);
+	world_wait_state(&w.servers[0], "draining", 60);
+	world_wait_state(&w.servers[0], "free", 900);
+	world_run(&w, 10000);
+	assert_int_equal(count("imaging"), 1);
+	assert_int_equal(count("claim"), 1);
+	assert_int_equal(count("return"), 1);
 	end(&w);
 }
 
@@ -286,8 +363,11 @@ int main(void)
 		cmocka_unit_test(a_claim_is_one_trace_from_the_pod_to_the_wipe),
 		cmocka_unit_test(a_request_that_changes_a_bmc_is_part_of_its_phase),
 		cmocka_unit_test(a_claim_that_fails_says_why),
+		cmocka_unit_test(requests_to_a_bmc_of_two_machines_are_left_out),
 		cmocka_unit_test(a_drain_is_a_trace_with_its_machines),
+		cmocka_unit_test(a_drain_that_is_cancelled_is_no_return),
 		cmocka_unit_test(a_new_leader_continues_the_trace),
+		cmocka_unit_test(a_replica_that_does_not_lead_sends_nothing),
 		cmocka_unit_test(a_collector_that_hangs_delays_nothing),
 	};
 
