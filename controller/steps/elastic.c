@@ -15,6 +15,7 @@
 #include "controller/hardware/fleet.h"
 #include "controller/life/act.h"
 #include "controller/life/consent.h"
+#include "controller/life/due.h"
 #include "controller/life/life.h"
 #include "controller/life/paid.h"
 #include "controller/rules/machine.h"
@@ -608,9 +609,8 @@ static enum life_decision serving(struct life *l)
 	const bool spot = str_eq(instance_of(l)->market, elastic_market_names[ELASTIC_SPOT]);
 	enum life_decision d = LIFE_STAY;
 
-	if (spot &&
-	    (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + SPOT_AGE_MS))
-		loop_timer_start(&l->timer, SPOT_AGE_MS);
+	if (spot)
+		life_due_in(l, SPOT_AGE_MS);
 	return ensure_there(l, spot ? SPOT_AGE_MS : IDLE_AGE_MS, &d) ? step_serving(l) : d;
 }
 

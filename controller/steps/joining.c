@@ -4,8 +4,6 @@
  * resources that its instance type has.
  * Tests: tests/world/test_join.c, tests/world/test_join_script.c, tests/world/test_thread.c
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +15,7 @@
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
 #include "controller/life/consent.h"
+#include "controller/life/due.h"
 #include "controller/life/join.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
@@ -202,24 +201,10 @@ static const char *not_schedulable(const struct tenant_node *node, struct arena 
  * devices. */
 #define PLUGIN_MS 60000
 
-/* Reports what the Node lacks, once this takes longer than it normally does. Returns LIFE_STAY. */
-__attribute__((format(printf, 3, 4))) static enum life_decision gate_waits(struct life *l,
-									   enum reason reason,
-									   const char *fmt, ...)
+/* True if the gate takes longer than it normally does. */
+static bool is_late(struct life *l)
 {
-	const int64_t left = l->m->status.state_since + PLUGIN_MS - loop_wall(l->c->loop);
-	char text[400];
-	va_list ap;
-
-	if (left > 0) {
-		if (!loop_timer_active(&l->timer) || l->timer.at > loop_now(l->c->loop) + left)
-			loop_timer_start(&l->timer, left);
-		return LIFE_STAY;
-	}
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return life_wait(l, WAITING_DEVICE, reason, "%s", text);
+	return life_is_due(l, l->m->status.state_since, PLUGIN_MS);
 }
 
 /* Returns the name of the first extended resource (with a slash) of the instance type that the Node
@@ -281,18 +266,23 @@ enum life_decision step_gating(struct life *l)
 		return d;
 	lacks = not_schedulable(node, a);
 	if (lacks)
-		return gate_waits(l, REASON_NodeNotReady, "Node %s %s", n->meta.name, lacks);
+		return !is_late(l) ? d
+				   : life_wait(l, WAITING_DEVICE, REASON_NodeNotReady, "Node %s %s",
+					       n->meta.name, lacks);
 	if (!startup_taints_gone(n, node))
-		return gate_waits(l, REASON_StartupTaintsExist, "Node %s still has a startup taint",
-				  n->meta.name);
+		return !is_late(l) ? d
+				   : life_wait(l, WAITING_DEVICE, REASON_StartupTaintsExist,
+					       "Node %s still has a startup taint", n->meta.name);
 	t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	missing = resource_missing(l, t, node);
-	if (missing && loop_wall(l->c->loop) - l->m->status.state_since > PLUGIN_MS)
+	if (missing && !is_late(l))
+		return d;
+	if (missing) {
 		tenant_look_for_devices(t);
-	if (missing)
-		return gate_waits(l, REASON_ResourceNotRegistered,
-				  "Node %s does not yet offer all of resource %s", n->meta.name,
-				  missing);
+		return life_wait(l, WAITING_DEVICE, REASON_ResourceNotRegistered,
+				 "Node %s does not yet offer all of resource %s", n->meta.name,
+				 missing);
+	}
 	if (node->unregistered) {
 		/* the patch was accepted: wait until the cache shows the Node without the taint */
 		if (life_asked(l, "taint") == ASK_OK)
