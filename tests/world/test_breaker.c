@@ -11,6 +11,9 @@
 #define POOLS "/apis/" OBJECT_API_VERSION "/nodepools"
 #define POOL POOLS "/gpus"
 
+/* Digest of an image that does not exist */
+#define OTHER "abababababababababababababababababababababababababababababababab"
+
 struct count {
 	/* Reason and text that an event must have; reason NULL: any reason. */
 	const char *reason, *text;
@@ -301,10 +304,8 @@ static void the_next_pool_serves_while_a_line_is_stopped(void **state)
 	json_object_set_new(pool, "metadata", json_pack("{s:s}", "name", "preferred"));
 	json_object_del(pool, "status");
 	json_object_set_new(json_object_get(pool, "spec"), "weight", json_integer(90));
-	json_object_set_new(
-		json_array_get(json_at(pool, "spec", "template", "spec", "images"), 0), "digest",
-		json_string(
-			"sha256:abababababababababababababababababababababababababababababababab"));
+	json_object_set_new(json_array_get(json_at(pool, "spec", "template", "spec", "images"), 0),
+			    "digest", json_string("sha256:" OTHER));
 	world_do(&w, &w.host, "POST", POOLS, json_incref(pool));
 	world_replica(&w);
 	world_wait_all(&w, "free", 1800);
@@ -318,12 +319,40 @@ static void the_next_pool_serves_while_a_line_is_stopped(void **state)
 	world_stop(&w);
 }
 
+/* Other tenants use the pool's other image. */
+static void one_wrong_image_of_several_leaves_the_pool_ready(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 711, 2);
+	OWN_JSON pool = cluster_get(&w.host, "nodepools.drover.dev/gpus");
+	json_t *images = json_at(pool, "spec", "template", "spec", "images");
+	json_t *other = json_deep_copy(json_array_get(images, 0));
+
+	json_object_set_new(other, "kubernetesVersion", json_string("1.35"));
+	json_object_set_new(other, "digest", json_string("sha256:" OTHER));
+	json_array_append_new(images, other);
+	world_do(&w, &w.host, "PATCH", POOL,
+		 json_pack("{s:{s:{s:{s:O}}}}", "spec", "template", "spec", "images", images));
+	w.bad_images = 1000;
+	world_replica(&w);
+	world_wait_all(&w, "free", 1800);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait(&w, a_mismatch, &w, 3600, "the image is refused");
+	world_run(&w, 10000);
+	assert_string_equal(line_of(&w), "True ImageMismatch");
+	assert_string_equal(condition_of(&w, "Ready"), "True Ready");
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(three_machines_that_fail_alike_are_enough),
 		cmocka_unit_test(a_newcomer_is_let_through_before_those_who_failed),
 		cmocka_unit_test(one_wrong_image_is_enough_and_a_person_opens_the_line),
+		cmocka_unit_test(one_wrong_image_of_several_leaves_the_pool_ready),
 		cmocka_unit_test(the_next_pool_serves_while_a_line_is_stopped),
 		cmocka_unit_test(a_changed_pool_is_tried_at_once),
 		cmocka_unit_test(a_stopped_line_stays_stopped_under_another_leader),
