@@ -231,6 +231,59 @@ static void readers_get_all_pods_of_all_tenants_in_the_order_of_the_queue(void *
 	}
 }
 
+/* Puts a list with two pods of a gang, and between them one of another tenant's gang. */
+static void put_gangs(struct bed *b, int64_t p50, const char *reason)
+{
+	struct waiting_gang gang = {.name = "train", .size = 4, .begun = 1};
+	const struct waiting_row rows[] = {
+		{.tenant = "team-a", .at = {.pod = "ns/p-0"}, .p50 = p50, .p90 = 40},
+		{.tenant = "team-b", .at = {.pod = "ns/p-0"}, .p50 = 5, .p90 = 6},
+		{.tenant = "team-a", .at = {.pod = "ns/p-1"}, .p50 = 10, .p90 = 50},
+	};
+
+	waiting_begin(b->w);
+	for (size_t i = 0; i < 3; i++) {
+		struct waiting_row row = rows[i];
+
+		row.gang = &gang;
+		row.at.reason = i == 2 ? reason : "r";
+		row.at.message = "m";
+		waiting_put(b->w, &row);
+	}
+	waiting_end(b->w);
+	run(b, WAITING_MS);
+}
+
+static void the_pods_of_a_gang_are_counted_together(void **state)
+{
+	struct bed *b = *state;
+	const struct waiting_row *rows;
+	size_t n;
+
+	put_gangs(b, 20, "r");
+	rows = waiting_rows(b->w, &n);
+	assert_int_equal(n, 3);
+	assert_ptr_equal(rows[0].gang, rows[2].gang);
+	assert_string_equal(rows[0].gang->name, "train");
+	assert_int_equal(rows[0].gang->size, 4);
+	assert_int_equal(rows[0].gang->begun, 1);
+	assert_int_equal(rows[0].gang->waiting, 2);
+	assert_int_equal(rows[0].gang->first, 0);
+	assert_int_equal(rows[0].gang->p50, 20);
+	assert_int_equal(rows[0].gang->p90, 50);
+	assert_int_equal(rows[1].gang->waiting, 1);
+	assert_int_equal(rows[1].gang->first, 1);
+	assert_int_equal(rows[1].gang->p90, 6);
+
+	/* One expected time is unknown, and the second pod waits for another reason by now. */
+	put_gangs(b, 0, "Other");
+	rows = waiting_rows(b->w, &n);
+	assert_int_equal(rows[0].gang->p50, 0);
+	assert_int_equal(rows[0].gang->p90, 50);
+	assert_true(rows[2].at.since > rows[0].at.since);
+	assert_int_equal(rows[0].gang->since, rows[0].at.since);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +292,7 @@ int main(void)
 		T(since_is_when_reason_and_claim_became_these),
 		T(a_list_is_bounded_in_rows_and_bytes),
 		T(readers_get_all_pods_of_all_tenants_in_the_order_of_the_queue),
+		T(the_pods_of_a_gang_are_counted_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
