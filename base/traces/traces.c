@@ -86,7 +86,6 @@ void traces_free(struct traces *t)
 {
 	if (!t)
 		return;
-	http_cancel(t->request);
 	loop_timer_stop(&t->timer);
 	for (size_t i = 0; i < t->n; i++)
 		otlp_batch_free(t->batches[i]);
