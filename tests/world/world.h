@@ -61,7 +61,9 @@ struct sim_world {
 	/* image_gets: number of image downloads so far. bad_images: number of further downloads
 	 * that are answered with wrong data. */
 	unsigned image_gets, bad_images;
+	/* iso: path of the boot image, which is open as iso_fd */
 	char image_digest[80], iso[64];
+	int iso_fd;
 	char *ca_pem;
 	struct replica replicas[WORLD_REPLICAS];
 	unsigned nreplicas;
