@@ -2,9 +2,11 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
 #include "cli/explain_ask.h"
+#include "controller/view/tenant_list.h"
 #include "tests/world/world.h"
 
 #define PODS 5
@@ -136,6 +138,26 @@ static void each_pod_hears_one_thing(void **state)
 	world_stop(&w);
 }
 
+static void a_tenants_cluster_lists_its_waiting_pods(void **state)
+{
+	struct sim_world w;
+	OWN_JSON map = NULL;
+	OWN_JSON list = NULL;
+	const char *text;
+	struct err e;
+
+	(void)state;
+	begin(&w, 7404);
+	world_run(&w, 2 * TENANT_LIST_MS);
+	map = cluster_get(&w.tenants[0], "configmaps/" TENANT_LIST_NS "/" TENANT_LIST_NAME);
+	text = json_str_at(map, "data", TENANT_LIST_KEY);
+	assert_non_null(text);
+	list = json_parse(text, strlen(text), &e);
+	assert_string_equal(json_str_at(list, "tenant"), "team-a");
+	assert_int_equal(json_int_at(list, "total"), PODS);
+	world_stop(&w);
+}
+
 static void places_are_those_of_now(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -202,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_pod_hears_one_thing),
+		cmocka_unit_test(a_tenants_cluster_lists_its_waiting_pods),
 		cmocka_unit_test(places_are_those_of_now),
 		cmocka_unit_test(why_says_what_is_so_now_and_names_the_pods_own_claim),
 	};

@@ -193,12 +193,15 @@ void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, co
 		 json_pack("{s:s,s:s}", "drover.dev/gang", gang, "drover.dev/gang-size", size));
 }
 
-static void apply_tenant(struct sim_world *w, const struct cluster *p)
+static void apply_tenant(struct sim_world *w, struct cluster *p)
 {
 	OWN(arena) a = arena_new();
 	const char *ns = arena_printf(a, "vc-%s", p->name);
 	char *conf = cluster_kubeconfig(p, p->origin, w->ca_pem);
 
+	/* From deploy/tenant-rbac.yaml; drover publishes the list of waiting pods there. */
+	world_do(w, p, "POST", "/api/v1/namespaces",
+		 json_pack("{s:{s:s}}", "metadata", "name", "drover-system"));
 	world_apply(w,
 		    arena_printf(a, "apiVersion: v1\nkind: Namespace\nmetadata: {name: %s}\n", ns));
 	world_secret(w, ns, ns, "config", conf, NULL, NULL);
