@@ -35,8 +35,8 @@ struct pty {
 /* Starts fn on a terminal of this type (TERM) and locale (LC_ALL). */
 void pty_start(struct pty *p, size_t width, size_t height, const char *type, const char *locale,
 	       int (*fn)(void *arg), void *arg);
-/* Waits until the screen contains text; fails after a minute. pty_without() waits until it does
- * not contain text. */
+/* Waits until the screen contains text; fails after 20 s, on a busy machine later. pty_without()
+ * waits until it does not contain text. */
 void pty_await(struct pty *p, const char *text);
 void pty_without(struct pty *p, const char *text);
 void pty_type(struct pty *p, const char *keys);
