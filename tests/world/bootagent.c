@@ -14,6 +14,7 @@
 #define AGAIN_MS 3000
 #define THIEF_MS 100 /* duration of any order in ms for a thief, which does nothing */
 #define POLL_MS 45000
+#define HOUR_MS (3600 * 1000)
 #define ORDER_MS 2000 /* duration of any other order in ms */
 #define POWEROFF_MS 1500
 #define REFUSED_MS (10 * 60 * 1000)
@@ -332,7 +333,7 @@ static void on_progress(const struct http_reply *r, const struct err *e, void *a
 	(void)e;
 	a->req = NULL;
 	if (!turned_away(a, r))
-		after_ms(a, 1000, go_on_wiping);
+		after_ms(a, a->server->wipe_ms > HOUR_MS ? 10000 : 1000, go_on_wiping);
 }
 
 /* Reports the progress of the wipe. Reports no rate in the first half of the time, as in a phase

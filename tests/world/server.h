@@ -115,8 +115,8 @@ struct server {
 	/* Time after the start of a wipe at which its progress stops, in ms; 0: progress does not
 	 * stop. */
 	int64_t wipe_still_ms;
-	/* Duration of a wipe in ms, with a progress report each second; 0: the wipe ends at
-	 * once. */
+	/* Duration of a wipe in ms; 0: the wipe ends at once. Progress is reported each second, in
+	 * wipes of more than an hour each 10 s. */
 	int64_t wipe_ms;
 	/* True: the second drive cannot be erased. */
 	bool wipe_fails;
