@@ -419,13 +419,15 @@ const struct field object_image_fields[] = {
 	      .want = "a minor version such as \"1.36\"",
 	      .doc = "Kubernetes minor version of the kubelet in the image, such as \"1.36\"."),
 	FIELD(object_image, url, "url", FIELD_STR, AS_HTTP,
-	      .doc = "URL from which the agent downloads the image."),
+	      .doc = "URL from which the agent downloads the image. Must be set together with "
+		     "the field digest; both may be left out if the field category is set."),
 	FIELD(object_image, format, "format", FIELD_ENUM, .enums = object_image_format_names,
 	      .def = "\"raw+zstd\"",
 	      .doc = "Format of the downloaded bytes: a raw disk image, plain or compressed with "
 		     "zstd."),
 	FIELD(object_image, digest, "digest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the file at url as downloaded, before any decompression."),
+	      .doc = "SHA-256 digest of the file at the URL in the field url, as downloaded and "
+		     "before any decompression."),
 	FIELD(object_image, category, "category", FIELD_STR, .max_len = 63,
 	      .doc = "Name of the BCM category in which machines are installed. Only for "
 		     "machines of a Provider of type bcm."),

@@ -39,9 +39,9 @@ static const struct field approval_fields[] = {
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME,
 	      .doc = "Name of the NodeClaim that the machine serves. For action Adopt."),
 	FIELD_PTR(machine_approval, bmc, "bmc", bmc_trust_fields,
-		  .doc = "For action TrustBMC: BMC to which drover may send the password. The "
-			 "approval is void once spec.bmc or the name of the Secret no longer "
-			 "matches."),
+		  .doc = "For action TrustBMC: copy of spec.bmc and of the name of its Secret, "
+			 "as the operator approved them. drover ignores the approval while "
+			 "spec.bmc or that name differs from the copy."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
@@ -98,7 +98,8 @@ static const struct field provisioning_fields[] = {
 		     "length, such as 10.1.0.17/24."),
 	FIELD(machine_provisioning, gateway, "gateway", FIELD_STR, .max_len = 64,
 	      .pattern = "^[0-9a-fA-F.:]+$", .valid = object_is_address, .want = "an IP address",
-	      .doc = "Address of the gateway in the provisioning network."),
+	      .doc = "Address of the gateway in the provisioning network. If not set, the agent "
+		     "has no default route."),
 	FIELDS_END,
 };
 
@@ -144,8 +145,9 @@ static const struct field spec_fields[] = {
 	      .doc = "What drover may do with the machine. Observe: only read its state. Manage: "
 		     "operate it. Retire: drain and wipe it, then take it out of service."),
 	FIELD_PTR(machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
-		  .doc = "Decision of an operator about a machine that drover does not touch "
-			 "without approval. Written by \"drover approve\"."),
+		  .doc = "Permission of an operator for something that drover never does "
+			 "without one; the field action tells what. Written by \"drover "
+			 "approve\"."),
 	DRIVES_ROW(machine_spec,
 		   "Drives that must be present. drover writes the list at the first inspection; "
 		   "afterwards only an operator changes it."),
@@ -160,17 +162,19 @@ static const struct field spec_fields[] = {
 		     "serial number or an ID from status.inventory.unseenDrives. Written by "
 		     "\"drover approve --drives\"."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
-		  .doc = "Identity that the BMC must report at each login. If not set, drover does "
-			 "not manage the machine."),
+		  .doc = "Identity that the BMC must report at each login. If not set, drover "
+			 "does not manage the machine; \"drover approve\" sets it. Never set "
+			 "for cloud instances, which need none."),
 	FIELD_PTR(machine_spec, bmc, "bmc", bmc_fields, .rules = bmc_rules,
-		  .doc = "Access to the machine's BMC."),
+		  .doc = "Access to the machine's BMC. Never set for cloud instances."),
 	FIELD(machine_spec, node, "node", FIELD_STR, AS_NAME,
 	      .doc = "Hostname of the node in BCM. Only with a Provider of type bcm. If not set, "
 		     "the Machine's name."),
 	FIELD(machine_spec, boot_mac_address, "bootMACAddress", FIELD_STR, .max_len = 17,
 	      .pattern = "^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$", .valid = object_is_mac,
 	      .want = "a MAC address such as b8:ce:f6:01:02:03",
-	      .doc = "MAC address of the NIC in the provisioning network."),
+	      .doc = "MAC address of the NIC in the provisioning network. If set, the agent "
+		     "uses only this NIC. If not set, the agent tries all NICs."),
 	FIELD_PTR(machine_spec, provisioning, "provisioning", provisioning_fields,
 		  .doc = "Static network settings in the provisioning network. If not set, the "
 			 "machine uses DHCP."),
@@ -183,7 +187,7 @@ static const struct field instance_fields[] = {
 		     "token launches nothing new. Empty: no launch has been requested."),
 	FIELD(machine_instance, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Serial number of the launch attempt, from 1. Each attempt has its own "
-		     "offer and token."),
+		     "token, and may use another zone, market or price."),
 	FIELD(machine_instance, region, "region", FIELD_STR, .max_len = 128,
 	      .doc = "Region of the instance."),
 	FIELD(machine_instance, zone, "zone", FIELD_STR, .max_len = 128,
@@ -283,9 +287,9 @@ static const struct field power_fields[] = {
 			"after its BMC had reported Off. While this field is set, drover does "
 			"not rely on that Off."),
 	FIELD_IN(machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
-		 .doc = "Boot of the agent for which the machine was seen off and then switched "
-			"on, as OPERATION/BOOT/KEYS: ID of the operation, boot number, and ID of "
-			"drover's keys."),
+		 .doc = "Boot for which drover saw the machine off and then switched it on, as "
+			"OPERATION/BOOT/KEYS: ID of the operation, boot number, and ID of "
+			"drover's keys. Only the agent of this boot may connect."),
 	FIELD_IN(machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
 		 .doc = "Boot of the agent by HTTP for which the machine was switched on, as "
 			"OPERATION/BOOT: ID of the operation and boot number. Removed once the "
@@ -354,7 +358,8 @@ static const struct field operation_fields[] = {
 	      .doc = "ID of the operation, used in the journal, in orders to the agent and in "
 		     "WipeRecords."),
 	FIELD(machine_operation, step, "step", FIELD_STR, .max_len = 64,
-	      .doc = "Step of the operation that is in progress."),
+	      .doc = "Act that drover performs now or performed last in this state, such as "
+		     "switching the machine off. Not set before the first act."),
 	FIELD(machine_operation, class_, "class", FIELD_STR, .max_len = 16,
 	      .doc = "How drover continues the step after a crash. idempotent: drover repeats "
 		     "the step. probe-first: drover first reads whether the step took effect. "
@@ -370,9 +375,11 @@ static const struct field operation_fields[] = {
 	      .doc = "Handle by which the backend (BMC, BCM or program) identifies a call in "
 		     "progress."),
 	FIELD(machine_operation, started, "started", FIELD_TIME,
-	      .doc = "Time at which the step began."),
+	      .doc = "Time at which the current attempt of the step began."),
 	FIELD(machine_operation, deadline, "deadline", FIELD_TIME,
-	      .doc = "Time at which drover gives up the step."),
+	      .doc = "Time by which the machine must have left the state in status.state. "
+		     "Afterwards drover gives the state up, or only reports it as overdue "
+		     "(docs/states.md). Not set: no limit."),
 	FIELD(machine_operation, waiting_for, "waitingFor", FIELD_ENUM, .enums = waiting_names,
 	      .doc = "What the step waits for. Device: the device or another system. Rate: a "
 		     "rate limit of drover; the deadline is extended by this wait. Budget: a "
@@ -448,7 +455,8 @@ static const struct field inventory_fields[] = {
 
 static const struct field failure_fields[] = {
 	FIELD(machine_failure, time, "time", FIELD_TIME, .doc = "Time of the failure."),
-	FIELD(machine_failure, step, "step", FIELD_STR, .max_len = 64, .doc = "Step that failed."),
+	FIELD(machine_failure, step, "step", FIELD_STR, .max_len = 64,
+	      .doc = "State of the machine (as in status.state) in which the failure happened."),
 	FIELD(machine_failure, reason, "reason", FIELD_STR, .max_len = 128,
 	      .doc = "Reason code, one of those in docs/reasons.md."),
 	FIELD(machine_failure, message, "message", FIELD_STR,
@@ -640,11 +648,12 @@ static const struct field status_fields[] = {
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot ID of the newest Node that ran on the machine."),
 	CONDITIONS_ROW(machine_status,
-		       "Conditions: Ready (serving, or free and ready to be claimed); Reachable "
-		       "(the BMC answers); Managed (drover may act on the machine); "
-		       "BootProtected (others cannot read the boot medium or pose as the agent); "
-		       "Healthy (no sensor reports a critical value); Valid (whether drover can "
-		       "use spec; not set unless drover has refused spec before)."),
+		       "Conditions: Ready (serving, or free and ready to be claimed); "
+		       "Reachable (the BMC answers); Managed (drover may act on the "
+		       "machine); BootProtected (others cannot read the boot medium or "
+		       "pose as the agent); Healthy (no sensor reports a critical "
+		       "value); Valid (drover can use spec; absent until drover first "
+		       "refuses spec)."),
 	FIELDS_END,
 };
 

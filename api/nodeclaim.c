@@ -139,13 +139,17 @@ static const struct field claim_status_fields[] = {
 		     "Machine)."),
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
 		  .doc = "Expected time at which the node becomes ready."),
-	CONDITIONS_ROW(node_claim_status,
-		       "Conditions: Launched, Registered, Initialized, Ready; Drifted (the node "
-		       "differs from its pool's template); Consolidatable (whether the node's "
-		       "pods fit on other nodes); OwnersMatch (False if the tenant or pool has "
-		       "another UID than the claim names); Drained, VolumesDetached, PoweredOff "
-		       "and Isolated, once the node leaves; Valid (whether drover can use spec; "
-		       "not set unless drover has refused spec before)."),
+	CONDITIONS_ROW(
+		node_claim_status,
+		"Conditions: Launched, Registered and Initialized (the machine "
+		"has reached the state booting, gating and serving, in this "
+		"order; False again once it stops); Ready (the machine serves, and its Node is Ready); "
+		"Drifted (the node differs from its pool's template); "
+		"Consolidatable (the node's pods fit on other nodes); OwnersMatch "
+		"(False if the tenant or pool has another UID than the claim "
+		"names); Drained, VolumesDetached, PoweredOff and Isolated, once "
+		"the node leaves; Valid (drover can use spec; absent until drover "
+		"first refuses spec)."),
 	FIELDS_END,
 };
 

@@ -128,11 +128,14 @@ static const struct field disruption_fields[] = {
 
 static const struct field warm_fields[] = {
 	FIELD_IN(node_pool_spec, warm, nodes, "nodes", FIELD_I64, .min = 0, .max = 10000,
-		 .doc = "Number of free machines that are kept powered on with the agent running."),
+		 .doc = "Lowest number of free machines that drover keeps powered on for the "
+			"pool, with the agent running. If the fields nodes and percent are both "
+			"0 or not set, drover keeps none on."),
 	FIELD_IN(node_pool_spec, warm, percent, "percent", FIELD_I64, .min = 0, .max = 100,
-		 .doc = "Number of free machines that are kept powered on, as a percentage of "
-			"the pool's nodes, rounded up. If the fields nodes and percent are both "
-			"set, the greater number counts."),
+		 .doc = "Number of free machines that drover keeps powered on, as a percentage "
+			"of the pool's nodes, rounded up. Nodes that are being prepared count "
+			"too. If the fields nodes and percent are both set, the greater number "
+			"counts."),
 	FIELDS_END,
 };
 
@@ -142,7 +145,8 @@ static const struct field pool_spec_fields[] = {
 		  .doc = "Label selector for the VirtualClusters that may use the pool. An empty "
 			 "selector ({}) selects all VirtualClusters."),
 	FIELD(node_pool_spec, weight, "weight", FIELD_I64, .min = 0, .max = 100,
-	      .doc = "Precedence of the pool. Pools with a higher weight are tried first."),
+	      .doc = "Precedence of the pool. Pools with a higher weight are tried first, and "
+		     "pools with the same weight in the order of their names. If not set, 0."),
 	FIELD(node_pool_spec, limits, "limits", FIELD_RESOURCES, .max_items = 32,
 	      .doc = "Highest total of each resource over all nodes of the pool. The entry named "
 		     "nodes limits the number of nodes. A resource that is not listed has no "
@@ -175,11 +179,12 @@ static const struct field pool_status_fields[] = {
 	      .doc = "Total resources of the pool's nodes, including nodes that are being "
 		     "prepared."),
 	CONDITIONS_ROW(node_pool_status,
-		       "Conditions: Ready (NodeClaims can be created); ProvidersReady (each "
-		       "Provider of the pool can be used); LineStopped (new NodeClaims wait "
-		       "because NodeClaims failed repeatedly); WarmReady, if spec.warm is set; "
-		       "Valid (whether drover can use spec; not set unless drover has refused "
-		       "spec before)."),
+		       "Conditions: Ready (NodeClaims can be created); ProvidersReady "
+		       "(each Provider of the pool can be used); LineStopped (new "
+		       "NodeClaims wait because NodeClaims failed repeatedly); WarmReady "
+		       "(as many free machines are on as spec.warm wants), if spec.warm "
+		       "is set; Valid (drover can use spec; absent until drover first "
+		       "refuses spec)."),
 	FIELDS_END,
 };
 

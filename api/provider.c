@@ -145,8 +145,10 @@ static const struct field boot_fields[] = {
 		 .doc = "Methods to boot the agent, tried in this order. If not set, the methods "
 			"that the BMC supports."),
 	FIELD_IN(provider_object_spec, boot, media_url, "mediaURL", FIELD_STR, AS_HTTP,
-		 .doc = "URL at which BMCs, and firmware that boots by HTTP, fetch boot media from "
-			"drover. If it is an https URL, boot media are served over TLS only."),
+		 .doc = "URL at which BMCs, and firmware that boots by HTTP, fetch boot media "
+			"from drover. If it is an https URL, boot media are served over TLS "
+			"only. Required unless the Provider has only cloud instances: without "
+			"it, machines wait with the reason ProviderNotReady."),
 	FIELD_IN(provider_object_spec, boot, https_media_url, "httpsMediaURL", FIELD_STR, AS_HTTPS,
 		 .doc = "URL at which BMCs fetch boot media from drover over TLS. Only for BMCs "
 			"that list HTTPS for virtual media or have refused plain HTTP. All other "
@@ -160,12 +162,14 @@ static const struct field boot_fields[] = {
 static const struct field agent_fields[] = {
 	FIELD_IN(provider_object_spec, agent, endpoint, "endpoint", FIELD_STR, AS_HTTPS,
 		 .doc = "URL at which agents reach drover from the quarantine and provisioning "
-			"segments."),
+			"segments. Required unless the Provider has only cloud instances: "
+			"without it, machines wait with the reason ProviderNotReady."),
 	FIELD_IN(provider_object_spec, agent, networks, "networks", FIELD_STRINGS, AS_NETWORKS,
-		 .doc = "Source networks (after NAT) from which agents may connect. If not set, "
-			"agents may connect from any address. The agent of a machine with "
-			"spec.provisioning.address may connect only from that address or from a "
-			"network in spec.agent.proxies."),
+		 .doc = "Networks from which agents may connect, besides those in "
+			"spec.agent.proxies. NAT counts: drover compares the source address "
+			"that it sees. If not set, agents may connect from any address. A "
+			"Machine's spec.provisioning.address replaces this list for the agent "
+			"of that machine."),
 	FIELD_IN(provider_object_spec, agent, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Networks of NAT gateways or proxies through which agents connect. Several "
 			"machines may share an address in these networks."),
@@ -186,9 +190,9 @@ static const struct field per_domain_fields[] = {
 		     "topology.drover.dev/rack."),
 	FIELD(per_domain, concurrent, "concurrent", FIELD_I64, .required = true, .min = 1,
 	      .max = 10000,
-	      .doc = "Highest number of machines of one domain that are being switched on at one "
-		     "time. A machine counts until drover sees it on, or at most until 3 minutes "
-		     "after it was switched on."),
+	      .doc = "Highest number of machines of one domain that are being switched on at "
+		     "one time. A machine counts until drover sees it on, but for at most 3 "
+		     "minutes."),
 	FIELDS_END,
 };
 
@@ -259,9 +263,10 @@ static const struct field pci_fields[] = {
 	FIELD(provider_object_pci, id, "id", FIELD_STR, .required = true, .max_len = 9,
 	      .pattern = "^[0-9a-f]{4}:[0-9a-f]{4}$", .valid = object_is_pci,
 	      .want = "a PCI ID such as 10de:2330",
-	      .doc = "PCI vendor and device ID, such as 10de:2330."),
+	      .doc = "PCI vendor and device ID of the GPU, such as 10de:2330."),
 	FIELD(provider_object_pci, count, "count", FIELD_I64, .min = 1, .max = 256, .def = "1",
-	      .doc = "Number of such devices."),
+	      .doc = "Exact number of such GPUs. A machine with fewer or more of them does not "
+		     "match."),
 	FIELDS_END,
 };
 
@@ -272,7 +277,9 @@ static const struct field match_fields[] = {
 	 .sub = pci_fields,
 	 .size = sizeof(struct provider_object_pci),
 	 .max_items = 32,
-	 .doc = "PCI devices that the machine must have."},
+	 .doc = "GPUs that the machine must have. The agent counts PCI devices of display class "
+		"(0x03) except console adapters, so an entry for any other device never "
+		"matches."},
 	FIELDS_END,
 };
 
@@ -291,12 +298,14 @@ static const struct field root_device_fields[] = {
 static const struct field expected_fields[] = {
 	FIELD_IN(provider_object_instance_type, expected, serving, "serving", FIELD_DURATION,
 		 .min = SECOND, .max = DAY,
-		 .doc = "Expected 90th percentile of the time from the claim of a machine until "
-			"the machine serves, as an operator estimates it."),
+		 .doc = "Operator's estimate of the time within which 9 of 10 machines serve, "
+			"counted from the state claimed. If not set, drover shows no expected "
+			"time until it has measured three machines."),
 	FIELD_IN(provider_object_instance_type, expected, free, "free", FIELD_DURATION,
 		 .min = SECOND, .max = 7 * DAY,
-		 .doc = "Expected 90th percentile of the time from leaving its tenant until a "
-			"machine is wiped and free, as an operator estimates it."),
+		 .doc = "Operator's estimate of the time within which 9 of 10 machines are "
+			"wiped and free, counted from the state draining. If not set, drover "
+			"shows no expected time until it has measured three machines."),
 	FIELDS_END,
 };
 
@@ -306,15 +315,18 @@ static const struct field instance_type_fields[] = {
 	      .doc = "Name of the instance type, used in Machine.spec.instanceType and as the "
 		     "node's instance-type label."),
 	FIELD_OBJ(provider_object_instance_type, match, "match", match_fields,
-		  .doc = "Hardware that a machine of this type must have."),
+		  .doc = "Hardware that the agent must find in a machine of this type before "
+			 "the machine becomes free. If not set, any hardware matches."),
 	FIELD(provider_object_instance_type, capacity, "capacity", FIELD_RESOURCES,
 	      .required = true, .max_items = 32,
-	      .doc = "Capacity of a node of this type. drover plans with this capacity, and "
-		     "compares it with that of the Node after the Node has joined."),
+	      .doc = "Capacity of a node of this type. drover plans with it. The machine serves "
+		     "only once its Node offers at least this much of each extended resource "
+		     "(name with a slash, such as nvidia.com/gpu); other resources are not "
+		     "compared."),
 	FIELD(provider_object_instance_type, labels, "labels", FIELD_MAP, .max_items = 64,
 	      .max_len = 63,
-	      .doc = "Labels of a node of this type. drover plans with these labels, and "
-		     "compares them with those of the Node after the Node has joined."),
+	      .doc = "Labels of a node of this type. drover plans with these labels, and sets "
+		     "them on the Node after the Node has joined."),
 	FIELD_OBJ(
 		provider_object_instance_type, root_device, "rootDevice", root_device_fields,
 		.doc = "Selection of the drive to which the image is written. If no drive or more "
@@ -329,7 +341,8 @@ static const struct field instance_type_fields[] = {
 	FIELD(provider_object_instance_type, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
 	      .doc = "Price of one machine for one hour, in the field currency, which must be "
 		     "set too. Also for owned machines. If not set, machine hours are counted "
-		     "without a cost."),
+		     "without a cost, and type ec2 launches no on-demand instances of this "
+		     "instance type."),
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
 	      .doc = "Currency of the prices of this instance type: an ISO 4217 code that is "
 		     "current, not withdrawn."),
@@ -437,7 +450,8 @@ static const struct field spec_fields[] = {
 	      .doc = "Protocol or product through which machines are operated."),
 	FIELD(provider_object_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Whether the Provider is paused: drover starts nothing that changes its "
-		     "machines."),
+		     "machines. Exception: a cloud instance is still ended when its BurstPolicy "
+		     "no longer pays for it."),
 	FIELD_UNKEPT("endpoint", FIELD_STR, .refused = true,
 		     .doc = "Not supported yet: URL of a cloud's API."),
 	FIELD_PTR(provider_object_spec, credentials_secret_ref, "credentialsSecretRef",
@@ -467,8 +481,8 @@ static const struct field spec_fields[] = {
 		  .doc = "Rate and concurrency limits for this Provider."),
 	FIELD_ITEMS(provider_object_spec, instance_types, "instanceTypes", instance_type_fields,
 		    .max_items = 64, .list_key = "name",
-		    .doc = "Instance types of the Provider's machines. Needed to plan nodes for "
-			   "machines that do not exist yet."),
+		    .doc = "Instance types of the Provider's machines. A Machine becomes free "
+			   "only if its spec.instanceType is the name of one of them."),
 	FIELD_OBJ(provider_object_spec, wipe, "wipe", wipe_fields, .def = "{}",
 		  .doc = "Minimum requirements for each wipe. A machine whose wipe does not meet "
 			 "them is quarantined and does not become free."),
@@ -542,10 +556,11 @@ static const struct field path_fields[] = {
 		     "from spec.instanceTypes[].expected. TooFew: none, because fewer than three "
 		     "machines were measured."),
 	FIELD(provider_object_path, p50, "p50", FIELD_DURATION,
-	      .doc = "50th percentile: half of the machines took no longer. Equal to p90 if source "
-		     "is Declared."),
+	      .doc = "50th percentile: half of the machines took no longer. Equal to p90 if "
+		     "source is Declared. Not set if source is TooFew."),
 	FIELD(provider_object_path, p90, "p90", FIELD_DURATION,
-	      .doc = "90th percentile: nine of ten machines took no longer."),
+	      .doc = "90th percentile: nine of ten machines took no longer. Not set if source "
+		     "is TooFew."),
 	FIELD(provider_object_path, seen, "seen", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of measurements so far. The last 50 are in the field recent."),
 	FIELD(provider_object_path, recent, "recent", FIELD_INTS, .max_items = 50,
@@ -555,7 +570,9 @@ static const struct field path_fields[] = {
 
 static const struct field status_fields[] = {
 	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
-	      .max_items = 64, .doc = "Number of machines in each state."),
+	      .max_items = 64,
+	      .doc = "Number of machines in each state. A state without machines is left out, "
+		     "except free, serving and quarantined."),
 	FIELD_PTR(provider_object_status, bcm, "bcm", found_fields,
 		  .doc = "What drover found on the BCM head node. Set for type bcm."),
 	FIELD_ITEMS(
@@ -563,11 +580,12 @@ static const struct field status_fields[] = {
 		.doc = "Measured durations until a machine serves, or is free again. Expected "
 		       "times are estimated from them. They are stored here to survive restarts."),
 	CONDITIONS_ROW(provider_object_status,
-		       "Conditions: Ready; Isolating (the network can isolate machines, and "
-		       "drover can prove that it does); Paused; LineStopped (new NodeClaims wait "
-		       "because NodeClaims failed repeatedly); Offering, for clouds (all "
-		       "instance types are available); Valid (whether drover can use spec; not "
-		       "set unless drover has refused spec before)."),
+		       "Conditions: Ready (drover can operate the Provider's machines); "
+		       "Isolating (the network can isolate machines, and drover can "
+		       "prove that it does); Paused (spec.paused is set); LineStopped "
+		       "(new NodeClaims wait because NodeClaims failed repeatedly); "
+		       "Offering, for clouds (all instance types are available); Valid "
+		       "(drover can use spec; absent until drover first refuses spec)."),
 	FIELDS_END,
 };
 
