@@ -349,7 +349,8 @@ static const struct field progress_fields[] = {
 	FIELD(machine_progress, bytes_per_second, "bytesPerSecond", FIELD_I64, .min = 0,
 	      .max = INT64_MAX, .doc = "Data rate in bytes per second, over all drives."),
 	FIELD(machine_progress, expected_end, "expectedEnd", FIELD_TIME,
-	      .doc = "Time at which the agent is expected to finish at this rate."),
+	      .doc = "Time at which the agent is expected to finish at the rate in "
+		     "bytesPerSecond. Not set if unknown."),
 	FIELDS_END,
 };
 

@@ -57,10 +57,9 @@ const struct field machine_bmc_status_fields[] = {
 		 .doc = "Path of the virtual media slot that drover uses."),
 	FIELD_IN(machine_status, bmc, login, "login", FIELD_STR, .max_len = 16,
 		 .doc = "Login method: Session or Basic."),
-	FIELD_IN(
-		machine_status, bmc, latency_ms, "latencyMilliseconds", FIELD_I64, .min = 0,
-		.doc = "Smoothed response time of the BMC in milliseconds. Updated when it changes "
-		       "by a quarter."),
+	FIELD_IN(machine_status, bmc, latency_ms, "latencyMilliseconds", FIELD_I64, .min = 0,
+		 .doc = "Smoothed response time of the BMC in milliseconds. Updated after a "
+			"change by at least a quarter and at least 20 ms."),
 	FIELD_IN(machine_status, bmc, trip_calls, "tripCalls", FIELD_I64, .min = 0,
 		 .doc = "Number of BMC requests from the time at which the machine last left the "
 			"state free until it was free again. Set only if one leader observed this "

@@ -101,10 +101,12 @@ static const struct field disruption_fields[] = {
 		     "same tenant."),
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
-	      .doc = "Time for which a node must be empty or underutilized before drover releases "
-		     "it. If not set, 10 minutes or twice the time that recent machines took from "
-		     "draining to free, whichever is longer. Never: no node is released for these "
-		     "reasons."),
+	      .doc = "Time for which a node must be empty or underutilized before drover "
+		     "releases it. If not set, 10 minutes or twice the recycle time (from "
+		     "draining to free, mean of recent machines), whichever is longer. For an "
+		     "underutilized node, at least the recycle time; but while another tenant "
+		     "waits for machines, only the value set, or 10 minutes if none is set. "
+		     "Never: no node is released for these reasons."),
 	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
 	      .def = "\"Never\"",
 	      .doc = "When drover replaces nodes that differ from the current template. Never: "
