@@ -287,11 +287,11 @@ static const struct field root_device_fields[] = {
 	FIELD_IN(provider_object_instance_type, root_device, model, "model", FIELD_STR,
 		 .max_len = 128, .doc = "Exact model of the drive. If not set, any model."),
 	FIELD_IN(provider_object_instance_type, root_device, min_bytes, "minBytes", FIELD_I64,
-		 .min = 0, .max = INT64_MAX, .doc = "Lowest capacity of the drive in bytes."),
+		 .min = 0, .max = INT64_MAX,
+		 .doc = "Lowest capacity of the drive in bytes. 0 or not set: no limit."),
 	FIELD_IN(provider_object_instance_type, root_device, max_bytes, "maxBytes", FIELD_I64,
 		 .min = 0, .max = INT64_MAX,
-		 .doc = "Highest capacity of the drive in bytes. 0: "
-			"no limit."),
+		 .doc = "Highest capacity of the drive in bytes. 0 or not set: no limit."),
 	FIELDS_END,
 };
 
@@ -327,10 +327,10 @@ static const struct field instance_type_fields[] = {
 	      .max_len = 63,
 	      .doc = "Labels of a node of this type. drover plans with these labels, and sets "
 		     "them on the Node after the Node has joined."),
-	FIELD_OBJ(
-		provider_object_instance_type, root_device, "rootDevice", root_device_fields,
-		.doc = "Selection of the drive to which the image is written. If no drive or more "
-		       "than one matches, the machine is not used (InventoryMismatch)."),
+	FIELD_OBJ(provider_object_instance_type, root_device, "rootDevice", root_device_fields,
+		  .doc = "Selection of the drive to which the image is written. If no drive or "
+			 "more than one matches, the machine is not used (InventoryMismatch). If "
+			 "not set, the machine must have exactly one drive."),
 	FIELD(provider_object_instance_type, minimum_off_time, "minimumOffTime", FIELD_DURATION,
 	      .min = 0, .max = HOUR, .def = "\"0s\"",
 	      .doc = "Shortest time that a machine stays off between tenants, because memory "
