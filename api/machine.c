@@ -145,9 +145,9 @@ static const struct field spec_fields[] = {
 	      .doc = "What drover may do with the machine. Observe: only read its state. Manage: "
 		     "operate it. Retire: drain and wipe it, then take it out of service."),
 	FIELD_PTR(machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
-		  .doc = "Permission of an operator for something that drover never does "
-			 "without one; the field action tells what. Written by \"drover "
-			 "approve\"."),
+		  .doc = "Permission of an operator for an act that needs one: erasing the "
+			 "machine, adopting it, or sending the password to its BMC. Written by "
+			 "\"drover approve\"."),
 	DRIVES_ROW(machine_spec,
 		   "Drives that must be present. drover writes the list at the first inspection; "
 		   "afterwards only an operator changes it."),
@@ -379,8 +379,8 @@ static const struct field operation_fields[] = {
 	      .doc = "Time at which the current attempt of the step began."),
 	FIELD(machine_operation, deadline, "deadline", FIELD_TIME,
 	      .doc = "Time by which the machine must have left the state in status.state. "
-		     "Afterwards drover gives the state up, or only reports it as overdue "
-		     "(docs/states.md). Not set: no limit."),
+		     "Afterwards drover moves it to another state, or only reports it as "
+		     "overdue (docs/states.md). Not set: no limit."),
 	FIELD(machine_operation, waiting_for, "waitingFor", FIELD_ENUM, .enums = waiting_names,
 	      .doc = "What the step waits for. Device: the device or another system. Rate: a "
 		     "rate limit of drover; the deadline is extended by this wait. Budget: a "
