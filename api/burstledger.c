@@ -23,9 +23,10 @@ static const struct field spec_fields[] = {
 
 static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, time, "time", FIELD_TIME, .required = true,
-	      .doc = "Time of the launch decision. For cost beyond the committed amount, start "
-		     "of the budget period in which that cost arose. In a row that adds up "
-		     "several launches, the latest of these times."),
+	      .doc = "Time at which drover decided the launch. A row with cost beyond the "
+		     "highest cost planned for the launch has the start of the budget "
+		     "period in which that cost arose. A row that adds up several "
+		     "launches has the latest of these times."),
 	FIELD(burst_ledger_row, claim, "claim", FIELD_STR, .max_len = 64,
 	      .doc = "UID of the NodeClaim of the launch. Set while the NodeClaim may still "
 		     "exist. Not set in a row that adds up several launches."),
@@ -42,7 +43,7 @@ static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, provider, "provider", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the Provider that launched the instance."),
 	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
-	      .doc = "Currency of amount, an ISO 4217 code."),
+	      .doc = "Currency of the field amount, an ISO 4217 code."),
 	FIELD(burst_ledger_row, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
 	      .doc = "Cost of the launch, or of all launches that the row adds up, in the field "
 		     "currency."),
@@ -70,8 +71,9 @@ static const struct field status_fields[] = {
 			   "Provider, currency and budget periods."),
 	FIELD_ITEMS(burst_ledger_status, resets, "resets", done_fields,
 		    .max_items = BURST_LEDGER_RESETS, .doc = "Completed resets, newest first."),
-	CONDITIONS_ROW(burst_ledger_status, "Conditions: Valid (whether drover can use spec; not "
-					    "set unless drover has refused spec before)."),
+	CONDITIONS_ROW(burst_ledger_status,
+		       "Conditions: Valid (drover can use spec; absent until drover first "
+		       "refuses spec)."),
 	FIELDS_END,
 };
 

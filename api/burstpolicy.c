@@ -22,9 +22,11 @@ const char *const burst_policy_interconnect_names[] = {"None", "Infiniband", "Ef
 
 static const struct field gang_size_fields[] = {
 	FIELD(burst_policy_range, min, "min", FIELD_I64, ANY_COUNT,
-	      .doc = "Lowest size that matches. If not set, no lower limit."),
+	      .doc = "Lowest number of pods in a gang that matches. If not set, no lower "
+		     "limit."),
 	FIELD(burst_policy_range, max, "max", FIELD_I64, ANY_COUNT,
-	      .doc = "Highest size that matches. If not set, no upper limit."),
+	      .doc = "Highest number of pods in a gang that matches. If not set, no upper "
+		     "limit."),
 	FIELDS_END,
 };
 static const struct field priority_fields[] = {
@@ -39,9 +41,11 @@ static const struct field match_fields[] = {
 	      .doc = "Names of VirtualClusters whose work matches. If not set, all "
 		     "VirtualClusters match."),
 	FIELD(burst_policy_match, gpu_products, "gpuProducts", FIELD_STRINGS, AS_TEXT,
-	      .doc = "GPU products, as in the label nvidia.com/gpu.product. Work matches if it "
-		     "requests one of them by name. If not set, all work matches. No instance is "
-		     "launched for work that requests no GPU."),
+	      .doc = "GPU products, as in the label nvidia.com/gpu.product. Work matches "
+		     "if its pods require exactly one product, by node selector or node "
+		     "affinity on this label, and the product is in this list. If not "
+		     "set, all work matches. No instance is launched for work that "
+		     "requests no GPU."),
 	FIELD_OBJ(burst_policy_match, gang_size, "gangSize", gang_size_fields,
 		  .doc = "Range of gang sizes that match. The size is the number of pods that "
 			 "start together. A single pod has size 1."),
@@ -265,12 +269,14 @@ static const struct field burst_budget_fields[] = {
 	TIMEZONE_ROW("Time zone of the period."),
 	FIELD(burst_policy_budget, mode, "mode", FIELD_ENUM, .enums = budget_modes,
 	      .def = "\"Hard\"",
-	      .doc = "What the amount limits. Hard: launches that would exceed the amount are "
-		     "refused. Soft: exceeding the amount is only reported."),
+	      .doc = "What drover does with a launch that would exceed the amount. Hard: "
+		     "drover refuses the launch. Soft: drover launches all the same and "
+		     "only reports the excess."),
 	FIELD(burst_policy_budget, reserve_for_running, "reserveForRunning", FIELD_BOOL,
 	      .def = "true",
-	      .doc = "Whether the highest further cost of running instances counts as spent. "
-		     "This cost then counts in later periods too."),
+	      .doc = "Whether the highest further cost of a running instance also counts "
+		     "in periods after the one in which it was launched, until it ends. "
+		     "In the period of its launch, this cost always counts."),
 	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_FRACTION,
 	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\". The highest one that "
 		     "has been reached is reported in status.spend[].alert."),
@@ -362,11 +368,11 @@ static const struct field runtime_fields[] = {
 		 .sub = spot_needs_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->runtime.spot_needs), .def = "{}",
 		 .doc = "Requirements that work must meet to run on spot capacity."),
-	FIELD_IN(
-		burst_policy_spec, runtime, max_restarts, "maxRestarts", FIELD_I64, .min = -1,
-		.max = 1000, .def = "-1",
-		.doc = "Highest number of interruptions after which work still gets spot capacity. "
-		       "-1: no limit. Has no effect in the controller yet (docs/burst.md)."),
+	FIELD_IN(burst_policy_spec, runtime, max_restarts, "maxRestarts", FIELD_I64, .min = -1,
+		 .max = 1000, .def = "-1",
+		 .doc = "Work that was interrupted more often than this gets no more spot "
+			"capacity. -1: no limit. Has no effect in the controller yet "
+			"(docs/burst.md)."),
 	FIELDS_END,
 };
 static const struct field burst_limits_fields[] = {
@@ -382,24 +388,27 @@ static const struct field burst_limits_fields[] = {
 			"as one launch. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, concurrent_launches, "concurrentLaunches", FIELD_I64,
 		 ANY_COUNT,
-		 .doc = "Highest number of launches at one time that are in progress, that is, "
-			"whose Nodes are not Ready yet. If not set, no limit."),
+		 .doc = "Highest number of launches by this policy that are in progress at "
+			"one time. A launch is in progress until its Nodes are Ready; a gang "
+			"counts as one launch. If not set, no limit."),
 	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_STR,
 		 AS_FRACTION,
-		 .doc = "Highest fraction of spec.limits.nodes, from 0 to 1, that one tenant may "
-			"have. Needs spec.limits.nodes."),
+		 .doc = "Highest fraction of spec.limits.nodes, from 0 to 1, that the "
+			"instances for one tenant may use. If not set, no limit. Needs "
+			"spec.limits.nodes."),
 	FIELD_REFUSED("spareNodes", .doc = "Not supported yet: idle spare instances."),
 	FIELDS_END,
 };
 static const struct field capacity_cooldown_fields[] = {
 	FIELD_IN(burst_policy_spec, failover.capacity_cooldown, zone, "zone", FIELD_DURATION,
 		 .max = DAY, .def = "\"3m\"",
-		 .doc = "Time for which a zone is not tried for an instance type that had no "
-			"capacity there."),
+		 .doc = "Time for which a zone is not tried for an instance type after the "
+			"cloud reported that the zone has no capacity for it."),
 	FIELD_IN(burst_policy_spec, failover.capacity_cooldown, region, "region", FIELD_DURATION,
 		 .max = DAY, .def = "\"15m\"",
-		 .doc = "Time for which a region is not tried for an instance type that had no "
-			"capacity there."),
+		 .doc = "Time for which a region is not tried for an instance type after the "
+			"cloud reported, without naming a zone, that it has no capacity "
+			"there."),
 	FIELDS_END,
 };
 static const struct field failover_fields[] = {
@@ -436,8 +445,8 @@ static const struct field scale_back_fields[] = {
 		     "spec.disruption.consolidateAfter of the NodePool applies."),
 	FIELD(burst_policy_scale_back, min_node_lifetime, "minNodeLifetime", FIELD_DURATION,
 	      .max = YEAR,
-	      .doc = "Shortest lifetime of an instance, counted from the creation of its "
-		     "NodeClaim. An instance without pods ends no earlier."),
+	      .doc = "Shortest time from the creation of an instance's NodeClaim until "
+		     "the instance may end because it has no pods. If not set, no minimum."),
 	FIELD(burst_policy_scale_back, align_to_billing, "alignToBilling", FIELD_BOOL,
 	      .doc = "Whether an instance without pods ends only in the last five minutes of a "
 		     "billing increment (spec.cost.minimumBilling.increment), counted from its "
@@ -460,9 +469,9 @@ static const struct field scale_back_fields[] = {
 
 static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, paused, "paused", FIELD_BOOL,
-	      .doc = "Whether the policy is paused: it launches nothing, and records what it "
-		     "would launch, whatever mode is. Instances that it has launched end on "
-		     "time."),
+	      .doc = "Whether the policy is paused. A paused policy launches nothing, "
+		     "whatever spec.mode is, and only records what it would launch. "
+		     "Instances that it launched earlier still end on time."),
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
 	      .def = "\"Shadow\"",
 	      .doc = "What the controller does with its decisions. Enforce: it launches what the "
@@ -488,8 +497,8 @@ static const struct field spec_fields[] = {
 			 "refused."),
 	FIELD_ITEMS(burst_policy_spec, budget, "budget", burst_budget_fields, .required = true,
 		    .max_items = 32,
-		    .doc = "Budgets. A launch counts at its highest possible cost until it has "
-			   "ended, and then at its actual cost."),
+		    .doc = "Limits on spending. A launch counts with its highest possible cost "
+			   "until its instance has ended, and then with its actual cost."),
 	FIELD_OBJ(burst_policy_spec, windows, "windows", windows_fields,
 		  .doc = "Times at which launches are allowed."),
 	FIELD_OBJ(burst_policy_spec, compliance, "compliance", compliance_fields,
@@ -500,7 +509,8 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(burst_policy_spec, limits, "limits", burst_limits_fields,
 		  .doc = "Limits on the number and rate of instances."),
 	FIELD_OBJ(burst_policy_spec, failover, "failover", failover_fields, .def = "{}",
-		  .doc = "Back-off periods after failed launches, by scope of the error."),
+		  .doc = "Times for which drover does not try an offer again after the cloud "
+			 "refused a launch."),
 	FIELD_REFUSED("data", .doc = "Not supported yet: location of the data."),
 	FIELD_PTR(burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
 		  .doc = "When instances end. An instance always ends once its time "
@@ -522,12 +532,12 @@ static const struct field judged_fields[] = {
 	FIELD(burst_policy_judged, market, "market", FIELD_STR, .max_len = 16,
 	      .doc = "Market of the offer: OnDemand, Spot or Reserved."),
 	FIELD(burst_policy_judged, cost, "cost", FIELD_STR, .max_len = 24,
-	      .doc = "Amount that a launch of this offer would commit, in spec.cost.currency. Not "
-		     "set if it is not known."),
+	      .doc = "Highest possible cost of a launch of this offer, in "
+		     "spec.cost.currency. Not set if it is unknown."),
 	FIELD(burst_policy_judged, reason, "reason", FIELD_STR, .max_len = 64,
 	      .doc = "Chosen, or the reason for which the offer was not chosen."),
 	FIELD(burst_policy_judged, message, "message", FIELD_STR, .max_len = 512,
-	      .doc = "Human-readable details of reason."),
+	      .doc = "Human-readable details of the field reason."),
 	FIELDS_END,
 };
 static const struct field decision_fields[] = {
@@ -542,7 +552,8 @@ static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, message, "message", FIELD_STR,
 	      .doc = "Human-readable details of the field reason."),
 	FIELD(burst_policy_decision, provider, "provider", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Provider of the chosen offer."),
+	      .doc = "Name of the Provider of the chosen offer. Not set if no offer was "
+		     "chosen."),
 	FIELD(burst_policy_decision, region, "region", FIELD_STR, .max_len = 128,
 	      .doc = "Region of the chosen offer."),
 	FIELD(burst_policy_decision, zone, "zone", FIELD_STR, .max_len = 128,
@@ -552,14 +563,15 @@ static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, market, "market", FIELD_STR, .max_len = 16,
 	      .doc = "Market of the chosen offer: OnDemand, Spot or Reserved."),
 	FIELD(burst_policy_decision, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of instances of the decision. 0: none."),
+	      .doc = "Number of instances that the policy launches by this decision, or "
+		     "would launch if spec.mode were Enforce. 0: none."),
 	FIELD(burst_policy_decision, cost, "cost", FIELD_STR, .max_len = 24,
 	      .doc = "Highest possible cost of all instances of the decision, in "
 		     "spec.cost.currency."),
 	FIELD_ITEMS(burst_policy_decision, offers, "offers", judged_fields,
 		    .max_items = BURST_POLICY_JUDGED,
-		    .doc = "Offers that were compared at the time of the decision, the chosen one "
-			   "first. Those that the policy does not name are left out."),
+		    .doc = "Offers that drover compared for the decision, the chosen one first. "
+			   "Offers that spec.offers does not list are left out."),
 	FIELDS_END,
 };
 static const struct field spend_fields[] = {
@@ -576,9 +588,10 @@ static const struct field spend_fields[] = {
 	FIELD(burst_policy_spend, amount, "amount", FIELD_STR, .max_len = 24,
 	      .doc = "Amount of the budget, in spec.cost.currency."),
 	FIELD(burst_policy_spend, spent, "spent", FIELD_STR, .max_len = 24,
-	      .doc = "Amount spent in this period, in spec.cost.currency. If "
-		     "spec.budget[].reserveForRunning is true, this amount includes the highest "
-		     "further cost of running instances."),
+	      .doc = "Amount that counts in this period, in spec.cost.currency: actual "
+		     "cost, and the highest further cost of running instances (if "
+		     "spec.budget[].reserveForRunning is false, only of instances "
+		     "launched in this period)."),
 	FIELD(burst_policy_spend, alert, "alert", FIELD_STR, .max_len = 24,
 	      .doc = "Highest fraction in spec.budget[].alertAt that has been reached. Not set "
 		     "if none has been reached."),
@@ -593,9 +606,11 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
 		    .max_items = BURST_POLICY_SPENDS,
 		    .doc = "Amounts that count against the budgets now."),
-	CONDITIONS_ROW(burst_policy_status, "Conditions: Active; Valid (whether drover can use "
-					    "spec; not set unless drover has refused spec "
-					    "before)."),
+	CONDITIONS_ROW(burst_policy_status,
+		       "Conditions: Active (drover decides by this policy; the reason is "
+		       "spec.mode or Paused; False if another policy matches the same "
+		       "work); Valid (drover can use spec; absent until drover first "
+		       "refuses spec)."),
 	FIELDS_END,
 };
 

@@ -59,7 +59,9 @@ static const struct field spec_fields[] = {
 		     "stay in service. May be set to true, but not back to false."),
 	FIELD(drain_spec, ttl_seconds_after_finished, "ttlSecondsAfterFinished", FIELD_I64,
 	      .min = 0, .max = 31536000, .def = "604800", .immutable = true,
-	      .doc = "Time in seconds after which a finished Drain is deleted."),
+	      .doc = "Time in seconds after which drover deletes a finished Drain; 0: at "
+		     "once. A Drain that still holds a machine (spec.then Hold) is not "
+		     "deleted."),
 	FIELDS_END,
 };
 static const struct field_rule spec_rules[] = {
@@ -92,16 +94,18 @@ static const struct field target_fields[] = {
 	      .doc = "Number of pods that are still on the Node. If phase is Stopped or Done, "
 		     "number of pods that had not left when that phase began."),
 	FIELD(drain_target, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What the drain waits for: whatever keeps the first pod that is still on the "
-		     "Node, such as \"pdb team-x/web\". If phase is Pending, the gang with which "
-		     "the machine leaves. If phase is Failed, the cause."),
+	      .doc = "What prevents the eviction of the first pod that is still on the "
+		     "Node, such as \"pdb team-x/web\". If phase is Pending, the gang "
+		     "with which the machine leaves. If phase is Failed, the cause."),
 	FIELDS_END,
 };
 
 static const struct field status_fields[] = {
 	FIELD(drain_status, phase, "phase", FIELD_ENUM, .enums = drain_phase_names,
-	      .doc = "Progress of the drain as a whole. Succeeded: all machines ended as "
-		     "requested. Partial: some did not."),
+	      .doc = "Progress of the whole drain. Pending: spec.notBefore has not "
+		     "passed. Draining: in progress. Succeeded: all machines ended as "
+		     "requested. Partial: all ended, but some not as requested. "
+		     "Cancelled: the drain was cancelled before all machines ended."),
 	FIELD(drain_status, start_time, "startTime", FIELD_TIME,
 	      .doc = "Time at which the drain started and the list of its targets was determined."),
 	FIELD(drain_status, completion_time, "completionTime", FIELD_TIME,
@@ -110,10 +114,10 @@ static const struct field status_fields[] = {
 		    .doc = "Machines that the drain empties. The list is determined once, when the "
 			   "drain starts."),
 	CONDITIONS_ROW(drain_status,
-		       "Conditions: Ready (True if all machines ended as requested); Resolved "
-		       "(True if all named objects were found, or the selector matched); Valid "
-		       "(whether drover can use spec; not set unless drover has refused spec "
-		       "before)."),
+		       "Conditions: Ready (True if all machines ended as requested); "
+		       "Resolved (True if all named objects were found, or the selector "
+		       "matched); Valid (drover can use spec; absent until drover first "
+		       "refuses spec)."),
 	FIELDS_END,
 };
 

@@ -72,17 +72,19 @@ static const struct field network_fields[] = {
 			"them is taken out of use."),
 	FIELD_IN(virtual_cluster_spec, network, require_proof, "requireProof", FIELD_ENUM,
 		 .enums = virtual_cluster_proof_names, .def = "\"None\"",
-		 .doc = "Weakest network proof (docs/network.md) with which a machine may become "
-			"a Node of this tenant. Before drover writes anything to the machine, it "
-			"checks that this proof is possible; once the machine's ports are in the "
-			"tenant's network segment, drover checks the proof itself. Serving "
-			"machines are not affected."),
+		 .doc = "Weakest network proof (docs/network.md) with which a machine may "
+			"become a Node of this tenant. None: no proof is needed. Before "
+			"drover writes anything to the machine, it checks that this proof is "
+			"possible; once the machine's ports are in the tenant's network "
+			"segment, drover checks the proof itself. Serving machines are not "
+			"affected."),
 	FIELD_IN(virtual_cluster_spec, network, api_server, "apiServer", FIELD_OBJECT_PTR,
 		 .sub = api_server_fields, .size = sizeof(struct virtual_cluster_api_server),
 		 .rules = api_server_rules,
-		 .doc = "Network path from the tenant's machines to its API server. Replaces "
-			"spec.joinEndpoint. A machine serves only after its image has reached "
-			"the API server at this address."),
+		 .doc = "Network path from the tenant's machines to the tenant's API server. "
+			"Requires spec.nodes Private; must not be set together with "
+			"spec.joinEndpoint. A machine serves only after its image has "
+			"reached the API server over this path."),
 	FIELD_UNKEPT("addressing", FIELD_STR, .max_len = 128, .only = addressing_acted_upon,
 		     .def = "\"DHCP\"",
 		     .doc = "How nodes get their IP address in the tenant's "
@@ -128,10 +130,12 @@ static const struct field spec_fields[] = {
 		       "answer. If not set, the tenant never counts as asleep."),
 	FIELD(virtual_cluster_spec, quota, "quota", FIELD_RESOURCES, .required = true,
 	      .max_items = 32,
-	      .doc = "Highest amount of each resource that the tenant's nodes may have in total. "
-		     "A resource that is not listed has no limit."),
+	      .doc = "Highest amount of each resource that the tenant's nodes may have in "
+		     "total, without quota borrowed from its cohort. A resource that is "
+		     "not listed has no limit."),
 	FIELD(virtual_cluster_spec, cohort, "cohort", FIELD_STR, AS_NAME,
-	      .doc = "Name of the cohort. Tenants of one cohort may use each other's unused "
+	      .doc = "Name of the cohort: a group of tenants that may use each other's "
+		     "unused quota. If not set, the tenant neither borrows nor lends "
 		     "quota."),
 	FIELD(virtual_cluster_spec, borrowing_limit, "borrowingLimit", FIELD_RESOURCES,
 	      .max_items = 32,
@@ -143,13 +147,16 @@ static const struct field spec_fields[] = {
 		     "borrow from this tenant's unused quota. A resource that is not listed has "
 		     "no limit. Needs spec.cohort."),
 	FIELD(virtual_cluster_spec, weight, "weight", FIELD_I64, .min = 1, .max = 1000, .def = "1",
-	      .doc = "Weight of the tenant in the fair share of GPUs."),
+	      .doc = "Weight of the tenant in the fair share of GPUs. While both wait for "
+		     "GPUs, a tenant with weight 2 gets twice the share of a tenant with "
+		     "weight 1."),
 	FIELD(virtual_cluster_spec, priority, "priority", FIELD_I64, .min = -1000000000,
 	      .max = 1000000000,
-	      .doc = "Priority of the tenant. Its pods are planned before those of all tenants "
-		     "with a lower priority, whatever the pods' own priorities."),
+	      .doc = "Priority of the tenant; 0 if not set. The tenant's pods get "
+		     "machines before the pods of all tenants with a lower priority, "
+		     "whatever the pods' own priorities."),
 	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
-		  .doc = "Network of the tenant."),
+		  .doc = "Network segment of the tenant, and the checks of it."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
 	      .doc = "Longest time that the tenant may be asleep before drover releases its "
@@ -179,8 +186,9 @@ static const struct field api_path_fields[] = {
 		     "spec.network.apiServer.via is address, or while drover does not know the "
 		     "address."),
 	FIELD(virtual_cluster_api_path, provider, "provider", FIELD_STR, .max_len = 253,
-	      .doc = "Provider in whose fabric drover has created a load balancer for the tenant, "
-		     "or may have created one."),
+	      .doc = "Name of the Provider in whose fabric drover has created, or may "
+		     "have created, a load balancer for the tenant. Not set if there is "
+		     "none."),
 	FIELDS_END,
 };
 
@@ -198,7 +206,8 @@ static const struct field waiting_fields[] = {
 	      .doc = "Human-readable details of the "
 		     "field reason."),
 	FIELD(virtual_cluster_waiting, claim, "claim", FIELD_STR, .max_len = 253,
-	      .doc = "NodeClaim on which capacity is reserved for the pod."),
+	      .doc = "Name of the NodeClaim on whose node capacity is reserved for the "
+		     "pod. Not set if there is none."),
 	FIELD(virtual_cluster_waiting, since, "since", FIELD_TIME,
 	      .doc = "Time since which the fields reason and claim have not changed."),
 	FIELDS_END,
@@ -207,7 +216,8 @@ static const struct field waiting_fields[] = {
 static const struct field usage_fields[] = {
 	FIELD(virtual_cluster_usage, gpu_seconds, "gpuSeconds", FIELD_I64, .min = 0,
 	      .max = INT64_MAX,
-	      .doc = "GPU time in GPU-seconds. Older use counts less: its value halves with each "
+	      .doc = "GPU time that the tenant has used, in GPU-seconds (one GPU for one "
+		     "second). Older use counts less: its value halves with each "
 		     "half-life (drover run --usage-half-life)."),
 	FIELD(virtual_cluster_usage, time, "time", FIELD_TIME,
 	      .doc = "Time up to which status.usage.gpuSeconds is counted: the last change of "
@@ -229,8 +239,9 @@ static const struct field charge_fields[] = {
 	      .doc = "Instance type of the machines."),
 	FIELD(virtual_cluster_charge, phase, "phase", FIELD_ENUM, .required = true,
 	      .enums = virtual_cluster_phase_names,
-	      .doc = "Phase of the machines. Allocated: states claimed to gating. Ready: "
-		     "serving. Draining: draining to leaving. Wiping: dirty to verifying."),
+	      .doc = "Phase of the machines, a range of machine states. Allocated: "
+		     "claimed to gating. Ready: serving. Draining: draining to leaving. "
+		     "Wiping: dirty to verifying."),
 	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
 	      .doc = "Price of one machine for one hour, as it was during the machine time in "
 		     "the field seconds. Not set if the price was unknown."),
@@ -239,8 +250,8 @@ static const struct field charge_fields[] = {
 	FIELD(virtual_cluster_charge, gpus, "gpus", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of GPUs of one machine."),
 	FIELD(virtual_cluster_charge, seconds, "seconds", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Machine time in seconds, summed over these machines, until "
-		     "status.cost.time."),
+	      .doc = "Machine time in seconds: the sum over all machines of this entry, "
+		     "up to status.cost.time."),
 	FIELD(virtual_cluster_charge, machines, "machines", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of machines in this phase at status.cost.time. The field seconds "
 		     "does not include the time of these machines after status.cost.time."),
@@ -249,11 +260,10 @@ static const struct field charge_fields[] = {
 
 const struct field virtual_cluster_cost_fields[] = {
 	FIELD(virtual_cluster_cost, time, "time", FIELD_TIME,
-	      .doc = "Time up to which the sums are complete."),
-	FIELD_ITEMS(
-		virtual_cluster_cost, charges, "charges", charge_fields, .max_items = 1024,
-		.doc = "Machine time, summed for each month, pool, Provider, instance type, phase "
-		       "and price of the last 14 months."),
+	      .doc = "Time up to which the machine time in status.cost.charges is counted."),
+	FIELD_ITEMS(virtual_cluster_cost, charges, "charges", charge_fields, .max_items = 1024,
+		    .doc = "Machine time of the last 14 months, with one entry for each month, "
+			   "pool, Provider, instance type, phase and price."),
 	FIELDS_END,
 };
 
@@ -267,8 +277,9 @@ static const struct field status_fields[] = {
 	      .doc = "Time of the last answer of the tenant's API server. Updated at least every "
 		     "5 minutes while it answers."),
 	FIELD(virtual_cluster_status, asleep_since, "asleepSince", FIELD_TIME,
-	      .doc = "Time since which the tenant is asleep: its control plane is paused or scaled "
-		     "to 0, and its API server does not answer. Not set while the tenant is "
+	      .doc = "Time at which drover first saw the tenant asleep: the workload in "
+		     "spec.controlPlane is scaled to 0 and has no pod left, and the "
+		     "tenant's API server does not answer. Not set while the tenant is "
 		     "awake."),
 	FIELD(virtual_cluster_status, asleep_object, "asleepObject", FIELD_STR, .max_len = 96,
 	      .doc = "UID/GENERATION of the control plane's workload when the tenant fell "
@@ -283,8 +294,9 @@ static const struct field status_fields[] = {
 	FIELD_PTR(virtual_cluster_status, cost, "cost", virtual_cluster_cost_fields,
 		  .doc = "Cost of the tenant's machines by month. \"drover cost\" prints it."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", api_path_fields,
-		  .doc = "Address in use for spec.network.apiServer, and what drover has created "
-			 "for it."),
+		  .doc = "Address at which machines reach the tenant's API server by "
+			 "spec.network.apiServer, and the Provider at which drover created a "
+			 "load balancer for it."),
 	FIELD_ITEMS(virtual_cluster_status, waiting, "waiting", waiting_fields,
 		    .max_items = VIRTUAL_CLUSTER_WAITING_MAX,
 		    .doc = "First 64 waiting pods of the tenant in the order of the queue, "
@@ -294,13 +306,14 @@ static const struct field status_fields[] = {
 		.doc = "Nodes and bootstrap tokens that drover must still delete in the tenant's "
 		       "cluster after machines have left."),
 	CONDITIONS_ROW(virtual_cluster_status,
-		       "Conditions: KubeconfigAccepted; Permitted (drover may read the Secret "
-		       "with the kubeconfig and has the rights that it needs in the tenant's "
-		       "cluster); Reachable (the API server answers); Ready; TakesNodes "
-		       "(machines can join); APIServerWay (the path to the API server works), if "
+		       "Conditions: KubeconfigAccepted (drover can use the kubeconfig); "
+		       "Permitted (drover may read the Secret with the kubeconfig and has "
+		       "the rights that it needs in the tenant's cluster); Reachable (the "
+		       "API server answers); Ready (all conditions before this one are True "
+		       "and drover can work with the tenant); TakesNodes (machines can "
+		       "join); APIServerWay (the path to the API server works), if "
 		       "spec.network.apiServer is set; Asleep, if spec.controlPlane is set; "
-		       "Valid (whether drover can use spec; not set unless drover has refused "
-		       "spec before)."),
+		       "Valid (drover can use spec; absent until drover first refuses spec)."),
 	FIELDS_END,
 };
 
