@@ -403,12 +403,12 @@ static const struct field capacity_cooldown_fields[] = {
 	FIELD_IN(burst_policy_spec, failover.capacity_cooldown, zone, "zone", FIELD_DURATION,
 		 .max = DAY, .def = "\"3m\"",
 		 .doc = "Time for which a zone is not tried for an instance type after the "
-			"cloud reported that the zone has no capacity for it."),
+			"cloud reported that the zone has no capacity for this type."),
 	FIELD_IN(burst_policy_spec, failover.capacity_cooldown, region, "region", FIELD_DURATION,
 		 .max = DAY, .def = "\"15m\"",
 		 .doc = "Time for which a region is not tried for an instance type after the "
-			"cloud reported, without naming a zone, that it has no capacity "
-			"there."),
+			"cloud reported that it has no capacity for this type, without "
+			"naming a zone."),
 	FIELDS_END,
 };
 static const struct field failover_fields[] = {

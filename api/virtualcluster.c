@@ -156,7 +156,8 @@ static const struct field spec_fields[] = {
 		     "machines before the pods of all tenants with a lower priority, "
 		     "whatever the pods' own priorities."),
 	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
-		  .doc = "Network segment of the tenant, and the checks of it."),
+		  .doc = "Network segment of the tenant, how machines reach the tenant's API "
+			 "server in it, and how drover checks the segment."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
 	      .doc = "Longest time that the tenant may be asleep before drover releases its "
@@ -309,9 +310,9 @@ static const struct field status_fields[] = {
 		       "Conditions: KubeconfigAccepted (drover can use the kubeconfig); "
 		       "Permitted (drover may read the Secret with the kubeconfig and has "
 		       "the rights that it needs in the tenant's cluster); Reachable (the "
-		       "API server answers); Ready (all conditions before this one are True "
-		       "and drover can work with the tenant); TakesNodes (machines can "
-		       "join); APIServerWay (the path to the API server works), if "
+		       "API server answers); Ready (these three are True and nothing else "
+		       "keeps drover from working with the tenant); TakesNodes (machines "
+		       "can join); APIServerWay (the path to the API server works), if "
 		       "spec.network.apiServer is set; Asleep, if spec.controlPlane is set; "
 		       "Valid (drover can use spec; absent until drover first refuses spec)."),
 	FIELDS_END,
