@@ -412,12 +412,13 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 	} else if (!name) {
 		it->row.chain = AUDIT_FIRST;
 		if (before || it->ev.attempt > 1) {
-			(void)!err_set(e, ERR_DENIED, 0,
-				       "spec.previous: missing, which only the first record of a "
-				       "machine may lack, but %s",
-				       before ? arena_printf(a->arena, "%s came before",
-							     before->row.record)
-					      : "this is a later attempt");
+			(void)!err_set(
+				e, ERR_DENIED, 0,
+				"spec.previous: missing, although %s; only the first record of a "
+				"machine has no spec.previous",
+				before ? arena_printf(a->arena, "record %s came before",
+						      before->row.record)
+				       : "attempt 1 came before");
 			broken(it);
 		}
 	} else if (!prev) {

@@ -274,7 +274,9 @@ static int write_all(struct cli_client *c, const char *ns, FILE *to)
 			"parts that could not be read: %zu; missing.txt in the archive says "
 			"why",
 			b.lacking);
-	lacks(&b, "metrics", "not included: reading them needs a token");
+	lacks(&b, "metrics",
+	      "not included: reading the metrics of the controller needs a token, and drover "
+	      "reads no Secret for this archive");
 	tarball_add(b.tar, "missing.txt", b.missing.data, b.missing.len);
 	rc = tarball_end(b.tar, &e);
 	buf_done(&b.part);

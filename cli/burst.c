@@ -29,12 +29,13 @@ struct verb {
 
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
-	 "YAML file with BurstPolicies, and a BurstState: waiting work, offers of clouds and "
-	 "earlier launches for which to decide; may be repeated",
+	 "YAML file with BurstPolicies and one BurstState, which lists the waiting work, the "
+	 "offers "
+	 "of clouds and the earlier launches; may be repeated, with one BurstState in all files",
 	 0},
 	{"output", 'o', "table|json", 0, "Output format (default: table)", 0},
 	{"reason", 'r', "TEXT", 0,
-	 "For reset: the reason, which drover keeps with the policy's spending (its BurstLedger)",
+	 "For reset: why the cost is cleared; drover records the text in the policy's BurstLedger",
 	 0},
 	CLI_CLUSTER_ROWS,
 	{0}};

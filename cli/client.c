@@ -72,7 +72,8 @@ static const char *remedy_of_any(const struct err *e)
 		return "the cluster does not know this user: log in again, or give another "
 		       "--kubeconfig or --context";
 	if (e->kind == ERR_DENIED && e->code != 403)
-		return "the kubeconfig is not of this API server: give another --kubeconfig or "
+		return "the API server's certificate does not match the kubeconfig: give another "
+		       "--kubeconfig or "
 		       "--context";
 	if (e->kind == ERR_UNAVAILABLE || e->kind == ERR_TIMEOUT)
 		return "check that the API server runs, and that --kubeconfig and --context are "

@@ -110,7 +110,7 @@ static int become(const struct console *w, const struct command *t, int fd, stru
 		return -1;
 	fprintf(stderr,
 		"%s: type ~. at the start of a line to end the console (over ssh: ~~.), ~? for "
-		"help; if another session holds the console, this takes it over: drover console %s "
+		"help; to end the session of another user that has the console: drover console %s "
 		"--take\n",
 		w->o->machine, w->o->machine);
 	execve(t->program, (char *const *)(uintptr_t)words_of(t, w->a, "activate"),

@@ -77,7 +77,8 @@ int cli_do_release(struct cli_client *c, const char *name)
 		arena_printf(
 			a, "machine %s: %s", name_of(m),
 			said	      ? said
-			: quarantined ? "released; drover wipes it again and then offers it"
+			: quarantined ? "released; drover wipes it again and then offers it to any "
+					"tenant"
 			: drain ? arena_printf(a, "released; drain %s no longer holds it", drain)
 				: "released"));
 }
@@ -112,7 +113,7 @@ static const char *retry_does(const json_t *m, struct arena *a)
 	if (json_at(m, "status", "bmc", "refusedSecretVersion"))
 		return "drover now tries the login that its BMC refused once more";
 	if (str_eq(reason, "AgentVersionMismatch"))
-		return "drover boots it again now, from the boot image that drover has by now";
+		return "drover boots the machine again now, from the current boot image";
 	if (str_eq(waits, "Approval") && is_operators(reason))
 		return arena_printf(
 			a,
@@ -233,8 +234,8 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 		    !str_eq(s, "quarantined")))
 		return cli_failed(
 			c,
-			"machine %s is %s: no operation waits for proof that it is off; `drover "
-			"drain %s` takes it out of use",
+			"machine %s is %s: no operation waits for proof that it is off; to take "
+			"the machine out of use: drover quarantine %s --reason TEXT",
 			name_of(m), s, name_of(m));
 	if (answers_on(m))
 		return cli_failed(

@@ -411,7 +411,8 @@ static int check(struct network *w, const char *name)
 
 static const struct argp_option options[] = {
 	CLI_NAMESPACE_ROW,
-	{"wait", WAIT, "SECONDS", 0, "How long to wait for switches to report (default: 45)", 0},
+	{"wait", WAIT, "SECONDS", 0,
+	 "Wait at most this long for switches to report, 0 to 3600 (default: 45)", 0},
 	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)

@@ -142,7 +142,7 @@ static int open_line(struct cli_client *c, enum object_kind_id kind, const char 
 			a, "%s %s: %s", object_kinds[kind].singular, name,
 			kind == OBJECT_VIRTUAL_CLUSTER
 				? "drover accepts the Nodes that its API server lists now as "
-				  "complete"
+				  "all Nodes that the tenant has"
 				: "drover may create NodeClaims for it again; failures before now "
 				  "no longer count"));
 }
@@ -155,8 +155,10 @@ static int resume_one(struct cli_client *c, enum object_kind_id kind, const char
 		c, kind, name, paused(false),
 		arena_printf(
 			a, "%s %s is no longer paused%s", object_kinds[kind].singular, name,
-			kind == OBJECT_BURST_POLICY
-				? ""
+			kind == OBJECT_BURST_POLICY ? ""
+			: kind == OBJECT_VIRTUAL_CLUSTER
+				? "; if the tenant has lost Nodes (NodesLost), run the same "
+				  "command again to accept that those Nodes are gone"
 				: "; if drover had stopped creating NodeClaims after failures, run "
 				  "the same command again to end that stop too"));
 }
@@ -229,6 +231,7 @@ int cli_do_pause_all(struct cli_client *c, bool pause)
 		status |= change_kind(c, kinds[pause ? i : KINDS - 1 - i], pause, &changed);
 	if (!changed && !status)
 		fprintf(c->out, "%s\n",
-			pause ? "everything is paused already" : "nothing is paused");
+			pause ? "all pools, providers, tenants and BurstPolicies are paused already"
+			      : "no pool, provider, tenant or BurstPolicy is paused");
 	return status;
 }

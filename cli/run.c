@@ -146,8 +146,8 @@ enum {
 static const struct argp_option options[] = {
 	{"config", OPT_CONFIG, "FILE", 0,
 	 "Read options from a YAML file: agent-name: 10.1.0.5 means --agent-name=10.1.0.5. "
-	 "Options after it on the command line override the file. With --config, agent-name must "
-	 "be set, in the file or on the command line",
+	 "Options after --config on the command line override the file. With --config, "
+	 "agent-name must be set, in the file or on the command line",
 	 0},
 	{"kubeconfig", 'k', "FILE", 0,
 	 "Kubeconfig of the host cluster (default: the ServiceAccount of drover's pod)", 0},
@@ -157,7 +157,7 @@ static const struct argp_option options[] = {
 	{"agent-image-key", OPT_IMAGE_KEY, "ed25519:BASE64", 0,
 	 "Public key that verifies the boot image's signature; `make image` writes it to "
 	 "drover-agent.pub. Required with --agent-image. An absolute path names a file with the "
-	 "key; protect that file from changes as this program itself",
+	 "key: protect that file from changes as well as the drover program itself",
 	 0},
 	{"image-ca", OPT_IMAGE_CA, "FILE", 0,
 	 "CA certificates that machines trust when they fetch an image by https (default: "

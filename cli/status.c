@@ -26,15 +26,14 @@ static void print_json(struct cli_client *c, const json_t *status)
 /* Prints that the view was not read. Returns the number of lines that this takes on the screen. */
 static size_t print_problem(const struct cli_client *c, const char *problem, size_t width)
 {
-	char line[512];
+	char line[640];
 
 	if (!problem)
 		return 0;
-	str_format(
-		line, sizeof(line),
-		"drover's leader does not answer (%.400s), so this comes from objects, which list "
-		"at most 64 waiting pods of a tenant",
-		problem);
+	str_format(line, sizeof(line),
+		   "drover's leader does not answer (%.400s), so the fleet is read from "
+		   "drover's objects, which list at most 64 waiting pods of a tenant",
+		   problem);
 	str_printable(line);
 	(void)cli_failed(c, "%s", line);
 	return width ? (strlen(c->verb) + 2 + strlen(line)) / width + 1 : 0;

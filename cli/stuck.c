@@ -364,7 +364,9 @@ static int read_objects(struct stuck *s)
 /* Prints on standard error that the leader's view was not read. */
 static void print_problem(const struct stuck *s)
 {
-	(void)cli_failed(s->c, "the leader does not answer (%s): shown from objects alone",
+	(void)cli_failed(s->c,
+			 "the leader does not answer (%s): the list comes from drover's "
+			 "objects alone",
 			 s->problem.text);
 }
 

@@ -257,7 +257,7 @@ static void draw_racks(struct draw *d, bool choose)
 
 	screen_line(d->s, SCREEN_BOLD,
 		    arena_printf(d->a,
-				 " %zu RACKS   ! person  x fails  ~ changes  %s serves  . rests",
+				 " %zu RACKS   ! operator  x fails  ~ changes  %s serves  . rests",
 				 v->nracks, d->s->unicode ? "\u25a0" : need_glyphs[NEED_SERVES]));
 	room = screen_left(d->s) < v->nracks ? screen_left(d->s) * b.across : v->nracks;
 	from = choose ? first_row(v->rack_at, room) : 0;
@@ -420,7 +420,7 @@ static void draw_opened(struct draw *d)
 		buf_printf(&text, "%s: %s\n", v->chain ? "not updated" : "not complete",
 			   v->chain_trouble);
 	else if (!v->chain)
-		buf_puts(&text, "reading the objects that belong to it ...\n");
+		buf_puts(&text, "reading the related objects ...\n");
 	draw_text(d, text.data);
 	buf_done(&text);
 }

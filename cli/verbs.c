@@ -320,22 +320,24 @@ int cli_resume(int argc, char **argv)
 {
 	struct one v = {.what = PAUSED, .may_all = true};
 
-	read_one(&v, pause_options, PAUSED_ARGS,
-		 "End a pause. If a pool or a provider is not paused: after repeated failures "
-		 "drover stops creating NodeClaims for it (condition LineStopped); let drover "
-		 "create them again, and no longer count failures before now. For a tenant that "
-		 "lost more than a fifth of its Nodes at once (NodesLost): accept that those Nodes "
-		 "are gone. --all ends every pause except those of machines, whoever began it.\v"
-		 "Examples:\n"
-		 "  drover resume pool/h100\n"
-		 "  drover resume provider/hall-a\n"
-		 "  drover resume tenant/team-a\n"
-		 "  drover resume machine/gpu-r1-07\n"
-		 "  drover resume --all\n"
-		 "The same with kubectl: patch spec.paused to false; of a machine, "
-		 "spec.managementPolicy to Manage; or annotate the object with "
-		 "drover.dev/resume=TIME, the time now such as 2026-12-01T10:00:00Z.",
-		 argc, argv);
+	read_one(
+		&v, pause_options, PAUSED_ARGS,
+		"End a pause. For a pool or a provider that is not paused but has condition "
+		"LineStopped (drover stopped creating NodeClaims after repeated failures): let "
+		"drover create NodeClaims again; failures before now no longer count. For a tenant "
+		"that is not paused and lost more than a fifth of its Nodes at once (NodesLost): "
+		"accept that those Nodes are gone. --all ends every pause except those of "
+		"machines, whoever began it.\v"
+		"Examples:\n"
+		"  drover resume pool/h100\n"
+		"  drover resume provider/hall-a\n"
+		"  drover resume tenant/team-a\n"
+		"  drover resume machine/gpu-r1-07\n"
+		"  drover resume --all\n"
+		"The same with kubectl: patch spec.paused to false; of a machine, "
+		"spec.managementPolicy to Manage; or annotate the object with "
+		"drover.dev/resume=TIME, the time now such as 2026-12-01T10:00:00Z.",
+		argc, argv);
 	return RUN_ONE(v, "drover resume",
 		       v.all ? cli_do_pause_all(&c, false) : cli_do_resume(&c, v.name));
 }

@@ -339,7 +339,8 @@ static json_t *read_list(struct view_client *v, const char *path, const char *ro
 			return NULL;
 		if (!json_array_size(json_object_get(page, rows)) ||
 		    json_array_size(all) > VIEW_CLIENT_ROWS_MAX) {
-			(void)!err_set(e, ERR_PROTOCOL, 0, "%s: the pages do not end", path);
+			(void)!err_set(e, ERR_PROTOCOL, 0,
+				       "%s: the leader sent an empty page or too many rows", path);
 			return NULL;
 		}
 		json_array_extend(all, json_object_get(page, rows));

@@ -168,13 +168,14 @@ static void drive(const struct report *r, size_t number, const struct evidence_d
 	pair(r, "Result code", codes_of(r, &d->raw_status));
 	pair(r, "Level", level_text(r, d->level));
 	pair(r, "Verification",
-	     arena_printf(r->a,
-			  "%lld marks were written before the wipe, %lld found after it; of %lld "
-			  "blocks read back %lld were clean, %lld not clean, %lld unreadable",
-			  (long long)d->canaries.planted, (long long)d->canaries.found,
-			  (long long)(d->reads.clean + d->reads.dirty + d->reads.unreadable),
-			  (long long)d->reads.clean, (long long)d->reads.dirty,
-			  (long long)d->reads.unreadable));
+	     arena_printf(
+		     r->a,
+		     "%lld test marks (canaries) were written before the wipe, %lld found after "
+		     "it; of %lld blocks read back %lld were clean, %lld not clean, %lld unreadable",
+		     (long long)d->canaries.planted, (long long)d->canaries.found,
+		     (long long)(d->reads.clean + d->reads.dirty + d->reads.unreadable),
+		     (long long)d->reads.clean, (long long)d->reads.dirty,
+		     (long long)d->reads.unreadable));
 	pair(r, "Reason", d->reason);
 	pair(r, "Message", d->message);
 	table_end(r);
@@ -212,16 +213,16 @@ static const char *chain_text(const struct report *r, const struct audit_record 
 	if (str_eq(v->chain, "first"))
 		return "the first record of this machine";
 	if (str_eq(v->chain, "linked"))
-		return arena_printf(r->a, "linked to the record before, %s, which was checked too",
-				    before);
+		return arena_printf(
+			r->a, "linked to the previous record, %s, which was checked too", before);
 	if (str_eq(v->chain, "gap"))
 		return arena_printf(r->a,
-				    "INCOMPLETE: the record before, %s, is missing, although "
-				    "earlier records are there; add it, or find out who "
+				    "INCOMPLETE: the previous record, %s, is missing, although "
+				    "earlier records were given; add it, or find out who "
 				    "removed it",
 				    before);
-	return arena_printf(r->a, "names the record before it, %s, which this command did not get",
-			    before);
+	return arena_printf(
+		r->a, "names the previous record, %s, which was not given to this command", before);
 }
 
 static void record(const struct report *r, const struct audit_record *v)
@@ -258,7 +259,7 @@ static void record(const struct report *r, const struct audit_record *v)
 	pair(r, "Missing", list_of(r, &ev->inventory.missing));
 	pair(r, "Not expected", list_of(r, &ev->inventory.extra));
 	pair(r, "Signatures",
-	     v->result == AUDIT_UNFINISHED ? "valid: drover's; there is none of the agent"
+	     v->result == AUDIT_UNFINISHED ? "valid: drover's; the agent did not sign"
 					   : "valid: the agent's and drover's");
 	if (v->result != AUDIT_UNFINISHED)
 		pair(r, "Agent", wipe_trust_names[ev->agent_trust]);

@@ -31,7 +31,9 @@ static const struct argp_option options[] = {
 	{"output", 'o', "table|json|svg", 0,
 	 "Output format (default: table); svg: a chart of the replay", 0},
 	{"what-if", 'w', "CHANGE", 0,
-	 "Also simulate with this change, and compare; may be repeated, changes add up", 0},
+	 "Also simulate the fleet with this change, and compare both results; may be repeated: "
+	 "all changes apply together",
+	 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)

@@ -71,9 +71,11 @@ static const struct argp_option options[] = {
 	{"faults", 'f', "FILE", 0,
 	 "File with faults to inject into the simulated rack, see docs/sim.md (default: none)", 0},
 	{"speed", 's', "N", 0,
-	 "Speed of the simulated machines, 1 to 100 times the usual one (default: 1)", 0},
+	 "Factor by which the simulated machines are faster than usual, 1 to 100 (default: 1)", 0},
 	{"port", OPT_PORT, "PORT", 0,
-	 "First of ten ports on loopback; an existing DIR keeps its ports (default: 18440)", 0},
+	 "First of ten consecutive TCP ports on 127.0.0.1 (default: 18440, or the ports that the "
+	 "directory of --data was created with)",
+	 0},
 	{"traces-endpoint", OPT_TRACES, "URL", 0,
 	 "Send traces to this OpenTelemetry collector, such as http://127.0.0.1:4318 "
 	 "(docs/traces.md; default: off)",

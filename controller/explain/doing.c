@@ -121,7 +121,8 @@ void explain_serving(json_t *answer, const struct node_claim *n, const struct no
 	put(answer, "budget",
 	    arena_printf(a,
 			 "drover releases no empty Node of pool %s%s%s, because "
-			 "spec.disruption.budgets of the pool allow 0; change the budgets, or "
+			 "spec.disruption.budgets of the pool allow no disruption; change the "
+			 "budgets, or "
 			 "release the Node with drover drain",
 			 p->meta.name, opens ? " before " : " in the next 8 days",
 			 opens ? str_time(t, opens) : ""));

@@ -170,7 +170,7 @@ static void end_undecided(struct view_visit *v, int status, const char *text)
 /* Ends the visit because the API server did not review the caller for this reason. */
 static void end_unknown(struct view_visit *v, const char *why)
 {
-	char *text = mem_printf("the %s cluster does not review the caller: %s",
+	char *text = mem_printf("the %s cluster did not check the caller's token and rights: %s",
 				v->step == TENANT ? "tenant's" : "host", why);
 
 	str_printable(text);
@@ -301,7 +301,7 @@ static void review_token(struct view_visit *v)
 	char audience[AUDIENCE_SIZE];
 
 	if (!spec) { /* not UTF-8 */
-		end(v, 401, "the bearer token is not text");
+		end(v, 401, "the bearer token is not valid UTF-8");
 		return;
 	}
 	if (v->step != HOST_API)

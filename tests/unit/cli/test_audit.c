@@ -571,14 +571,15 @@ static void a_record_that_was_replaced_breaks_the_chain(void **state)
 	ev.attempt = 2;
 	ev.previous.name = ev.previous.digest = NULL;
 	other[0] = made_record(&ev);
-	expect_broken(other, 1, "gpu-1-41-2", "which only the first record");
+	expect_broken(other, 1, "gpu-1-41-2",
+		      "although attempt 1 came before; only the first record");
 	ev.attempt = 1;
 	json_decref(other[0]);
 	other[0] = made_record(&ev);
 	other[1] = list[0];
 	expect_broken(other, 2, "gpu-1-41-1",
-		      "which only the first record of a machine may lack, "
-		      "but gpu-1-40-1 came before");
+		      "although record gpu-1-40-1 came before; "
+		      "only the first record of a machine has no spec.previous");
 	json_decref(other[0]);
 	/* Record 41-2 names 40-1 as its predecessor, so it omits 41-1. */
 	ev = made_sample();

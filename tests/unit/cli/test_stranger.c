@@ -203,7 +203,9 @@ static int teardown(void **state)
 #define RIGHTS "needs the ClusterRole drover-view"
 #define WHO "the cluster does not know this user: log in again"
 #define RUNS "check that the API server runs, and that --kubeconfig and --context are right"
-#define PEER "the kubeconfig is not of this API server: give another --kubeconfig or --context"
+#define PEER                                                                                       \
+	"the API server's certificate does not match the kubeconfig: give another --kubeconfig "   \
+	"or --context"
 #define FILES "give another --kubeconfig FILE or --context NAME"
 #define TYPE "; check --kubeconfig and --context, or install the types: drover crds | kubectl apply"
 #define LACKS "; missing.txt in the archive says why"

@@ -141,9 +141,9 @@ static void a_leader_of_another_version_loses_no_row_and_controls_no_terminal(vo
 		       "  machine/?[2Jm");
 	assert_null(strchr(b->said, '\033'));
 	b->reply = "{\"list\": []}";
-	run(b, "the reply has no rows): shown from objects alone");
+	run(b, "the reply has no rows): the list comes from drover's objects alone");
 	b->reply = "x";
-	run(b, "shown from objects alone");
+	run(b, "the list comes from drover's objects alone");
 	b->status = 404;
 	fake_api_put(&b->f, "/api/v1/namespaces/drover-system/services/drover-view", "{}");
 	run(b, "the leader is older than this command; update drover");

@@ -192,7 +192,7 @@ static void an_opened_row_shows_what_belongs_to_it(void **state)
 	assert_string_equal(top_view_opened(v), "machine/gpu-broken");
 	draw(v, 40, 20);
 	assert_drawn("Machine gpu-broken");
-	assert_drawn("reading the objects that belong to it");
+	assert_drawn("reading the related objects");
 	/* the answer to a row that was closed since, and to the open one */
 	top_view_answer(v, "machine/gpu-free", machine("gpu-free", "free", "", ""), NULL);
 	draw(v, 40, 20);
@@ -405,7 +405,7 @@ static void racks_are_blocks(void **state)
 		top_view_machine(v, name, m);
 	}
 	draw(v, 80, 24);
-	assert_drawn(" 3 RACKS   ! person  x fails  ~ changes  # serves  . rests");
+	assert_drawn(" 3 RACKS   ! operator  x fails  ~ changes  # serves  . rests");
 	assert_drawn(" r1 !~###...");
 	assert_drawn(" r2 ################........+8");
 	/* Enter on a rack shows its machines. */

@@ -186,11 +186,11 @@ static void enter_shows_why_while_the_screen_goes_on(void **state)
 	kill(r->api.pid, SIGSTOP);
 	pty_type(&p, "\n");
 	pty_await(&p, "Machine m-3");
-	pty_await(&p, "reading the objects that belong to it");
+	pty_await(&p, "reading the related objects");
 	pty_type(&p, "\033");
 	pty_await(&p, "> m-3");
 	pty_type(&p, "\n");
-	pty_await(&p, "reading the objects that belong to it");
+	pty_await(&p, "reading the related objects");
 	kill(r->api.pid, SIGCONT);
 	pty_await(&p, "fan tray");
 	pty_without(&p, "reading the objects");
@@ -204,7 +204,7 @@ static void enter_shows_why_while_the_screen_goes_on(void **state)
 	pty_await(&p, "> m-1");
 	kill(r->api.pid, SIGSTOP);
 	pty_type(&p, "\n");
-	pty_await(&p, "reading the objects that belong to it");
+	pty_await(&p, "reading the related objects");
 	pty_type(&p, "q");
 	assert_int_equal(pty_end(&p), 0);
 	kill(r->api.pid, SIGCONT);

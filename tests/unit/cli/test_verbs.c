@@ -384,7 +384,7 @@ static void all_are_paused_at_once_and_resumed(void **state)
 	assert_true(is_paused(OBJECT_NODE_POOL, "h100"));
 	rewind(c.out);
 	assert_int_equal(cli_do_pause_all(&c, true), 0);
-	assert_said("everything is paused already\n");
+	assert_said("all pools, providers, tenants and BurstPolicies are paused already\n");
 	assert_int_equal(cli_do_resume(&c, "burstpolicy/research"), 0);
 	assert_said("burstpolicy research is no longer paused\n");
 	rewind(c.out);
@@ -396,7 +396,7 @@ static void all_are_paused_at_once_and_resumed(void **state)
 	assert_false(is_paused(OBJECT_VIRTUAL_CLUSTER, "team-a"));
 	rewind(c.out);
 	assert_int_equal(cli_do_pause_all(&c, false), 0);
-	assert_said("nothing is paused\n");
+	assert_said("no pool, provider, tenant or BurstPolicy is paused\n");
 	assert_int_equal(cli_do_resume(&c, "burstpolicy/research"), 0);
 	assert_said("burstpolicy research is not paused\n");
 }

@@ -210,7 +210,7 @@ static void all_pages_are_one_list(void **state)
 	b->pages = 3;
 	assert_int_equal(rows(b), 6);
 	b->pages = -1;
-	assert_fails(b, "the pages do not end");
+	assert_fails(b, "the leader sent an empty page or too many rows");
 }
 
 static void the_published_address_comes_first(void **state)

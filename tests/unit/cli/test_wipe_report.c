@@ -69,28 +69,28 @@ static void a_good_record_is_told_with_each_drive(void **state)
 	assert_said("    Digest         sha256:");
 	assert_said("    Not covered    GPUMemory, BMC\n");
 	assert_said("  Drive 1: Micron 7450\n    Type           NVMe, solid state\n");
-	assert_said(
-		"    Size           960197124096 bytes (960.2 GB)\n"
-		"    Technique      SanitizeCryptoErase\n    Result code    0 (success)\n"
-		"    Level          Purge (NIST SP 800-88)\n"
-		"    Verification   64 marks were written before the wipe, 0 found after it; of "
-		"10512 blocks read back 10512 were clean, 0 not clean, 0 unreadable\n");
+	assert_said("    Size           960197124096 bytes (960.2 GB)\n"
+		    "    Technique      SanitizeCryptoErase\n    Result code    0 (success)\n"
+		    "    Level          Purge (NIST SP 800-88)\n"
+		    "    Verification   64 test marks (canaries) were written before the wipe, 0 "
+		    "found after it; of "
+		    "10512 blocks read back 10512 were clean, 0 not clean, 0 unreadable\n");
 	assert_said("  Drive 2: Micron 7450\n    Type           NVMe, spinning disk\n");
 	assert_said("Record gpu-1-41-1\n    Result         NOT WIPED: the attempt did not finish\n"
 		    "    Cause          AgentSilent: x\n");
-	assert_said("valid: drover's; there is none of the agent\n");
-	assert_said("    Chain          linked to the record before, gpu-1-41-1, which was");
+	assert_said("valid: drover's; the agent did not sign\n");
+	assert_said("    Chain          linked to the previous record, gpu-1-41-1, which was");
 	assert_said("3 records checked: signatures, fields, verdict and chain agree.");
 
 	/* Reports only one record; its chain is still checked against the other records. */
 	assert_true(report(list, 3, "gpu-1-41-2", false));
 	assert_not_said("Record gpu-1-40-1");
-	assert_said("linked to the record before, gpu-1-41-1");
+	assert_said("linked to the previous record, gpu-1-41-1");
 	assert_said("1 record checked");
 	assert_true(report(list + 2, 1, NULL, false));
-	assert_said("names the record before it, gpu-1-41-1, which this command did not get");
+	assert_said("names the previous record, gpu-1-41-1, which was not given to this command");
 	assert_false(report((json_t *[]){list[0], list[2]}, 2, NULL, false));
-	assert_said("INCOMPLETE: the record before, gpu-1-41-1, is missing");
+	assert_said("INCOMPLETE: the previous record, gpu-1-41-1, is missing");
 	assert_said("1 of 2 records: DO NOT TRUST, or INCOMPLETE.");
 	assert_false(report(list, 3, "gpu-9-1-1", false));
 	assert_said("There is no such record.");

@@ -601,9 +601,10 @@ static void a_slow_or_silent_tenant_is_waited_for_ten_seconds(void **state)
 	b->team->delay = -1;
 	before = loop_now(b->f.loop);
 	assert_int_equal(get(b, TEAM_QUEUE, token), 503);
-	assert_string_equal(b->text,
-			    "{\"error\":\"the tenant's cluster does not review the caller: "
-			    "it did not answer in time\"}");
+	assert_string_equal(
+		b->text,
+		"{\"error\":\"the tenant's cluster did not check the caller's token and rights: "
+		"it did not answer in time\"}");
 	assert_in_range(loop_now(b->f.loop) - before, VIEW_TENANT_MS, VIEW_TENANT_MS + 1000);
 	b->team->tenant.reason = "KubeconfigInvalid";
 	assert_int_equal(get(b, TEAM_QUEUE, token), 503);
