@@ -30,8 +30,8 @@ struct verb {
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
 	 "YAML file with BurstPolicies and one BurstState, which lists the waiting work, the "
-	 "offers "
-	 "of clouds and the earlier launches; may be repeated, with one BurstState in all files",
+	 "offers of clouds and the earlier launches; may be repeated, with one BurstState in all "
+	 "files",
 	 0},
 	{"output", 'o', "table|json", 0, "Output format (default: table)", 0},
 	{"reason", 'r', "TEXT", 0,

@@ -73,8 +73,7 @@ static const char *remedy_of_any(const struct err *e)
 		       "--kubeconfig or --context";
 	if (e->kind == ERR_DENIED && e->code != 403)
 		return "the API server's certificate does not match the kubeconfig: give another "
-		       "--kubeconfig or "
-		       "--context";
+		       "--kubeconfig or --context";
 	if (e->kind == ERR_UNAVAILABLE || e->kind == ERR_TIMEOUT)
 		return "check that the API server runs, and that --kubeconfig and --context are "
 		       "right";

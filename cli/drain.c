@@ -469,8 +469,7 @@ static const struct argp_option options[] = {
 	 "Begin at this time, written as for --deadline (default: now)", 0},
 	{"split-gangs", SPLIT, NULL, 0,
 	 "Drain the machines of one gang (pods that start together) independently (default: "
-	 "together, "
-	 "even if that exceeds --concurrent)",
+	 "together, even if that exceeds --concurrent)",
 	 0},
 	{"wait", 'w', NULL, 0, "Show progress until the Drain has ended", 0},
 	{"follow", FOLLOW, "DRAIN", 0, "Only show the progress of an existing Drain", 0},

@@ -211,8 +211,9 @@ static const struct argp_option options[] = {
 	 "none)",
 	 0},
 	{"per-address", OPT_PER_ADDRESS, "N", 0,
-	 "Most connections at a time from one address, to the agent endpoint and to the media "
-	 "endpoint each; allow four for each machine behind one NAT address (default: 64)",
+	 "Most connections at a time from one IPv4 address or IPv6 /64 network, to the agent "
+	 "endpoint and to the media endpoint each; allow four for each machine behind one NAT "
+	 "address (default: 64)",
 	 0},
 	{"poll-ms", OPT_POLL, "MS", 0,
 	 "Interval between two reads of a machine in transition (default: 1000)", 0},

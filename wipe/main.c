@@ -201,6 +201,9 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "--pretend"))
 		return run_pretend(argv[2], argv[3]);
 	fprintf(stderr, "usage: drover-agent --pretend DIR BOOTBLOCK\n"
-			"Without arguments it runs only as process 1 of its boot image.\n");
+			"--pretend, for tests: the files in DIR/dev are the drives; DIR/sys and "
+			"DIR/proc replace /sys and /proc.\n"
+			"Without arguments drover-agent runs only as process 1 of its boot "
+			"image.\n");
 	return 2;
 }

@@ -122,8 +122,7 @@ void explain_serving(json_t *answer, const struct node_claim *n, const struct no
 	    arena_printf(a,
 			 "drover releases no empty Node of pool %s%s%s, because "
 			 "spec.disruption.budgets of the pool allow no disruption; change the "
-			 "budgets, or "
-			 "release the Node with drover drain",
+			 "budgets, or release the Node with drover drain",
 			 p->meta.name, opens ? " before " : " in the next 8 days",
 			 opens ? str_time(t, opens) : ""));
 }

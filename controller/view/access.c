@@ -186,7 +186,9 @@ static const struct tenant *usable_tenant(const struct view_visit *v, char *why,
 
 	if (t && t->client && tenant_usable(t))
 		return t;
-	str_format(why, size, "%s", t ? str_or(t->reason, "it is not connected") : "it is gone");
+	str_format(why, size, "%s",
+		   t ? str_or(t->reason, "drover is not connected to it")
+		     : "its VirtualCluster was deleted");
 	return NULL;
 }
 
