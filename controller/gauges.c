@@ -192,11 +192,14 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 				   NULL);
 	f->asleep = metrics_gauge(m, "drover_tenants_asleep",
 				  "Tenants whose control plane is paused or scaled to 0.", NULL);
-	f->leading = metrics_gauge(m, "drover_leading", "1 while this replica leads.", NULL);
-	f->turn = metrics_gauge(m, "drover_loop_longest_turn_ms",
-				"Duration of the longest turn of the event loop.", NULL);
+	f->leading = metrics_gauge(m, "drover_leading", "1 if this replica is the leader, else 0.",
+				   NULL);
+	f->turn = metrics_gauge(
+		m, "drover_loop_longest_turn_ms",
+		"Duration of the longest turn of the event loop since drover started.", NULL);
 	f->ahead = metrics_gauge(m, "drover_clock_ahead_seconds",
-				 "How far this replica's clock is ahead of the host API server's.",
+				 "How far this replica's clock is ahead of the host API server's; "
+				 "negative if behind.",
 				 NULL);
 	f->turn_cpu = metrics_gauge(
 		m, "drover_loop_longest_turn_cpu_ms",

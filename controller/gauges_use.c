@@ -223,7 +223,8 @@ struct gauges_use *gauges_use_new(const struct context *c, const struct tenants 
 				     LABELS("pool", "tenant"));
 	u->requested = metrics_gauge(
 		m, "drover_gpus_requested",
-		"GPUs that pods on those Nodes request; the rest of drover_gpus_allocated is idle.",
+		"GPUs that pods request on the Nodes counted in drover_gpus_allocated; the "
+		"difference is idle.",
 		LABELS("pool", "tenant"));
 	u->waiting = metrics_gauge(m, "drover_pods_waiting",
 				   "Pods marked unschedulable, by tenant.", LABELS("tenant"));

@@ -140,7 +140,7 @@ static void hold_address(struct agent_session *s, const char *address)
 
 static void second_caller(struct agent_session *s, struct httpd_req *q, const char *why)
 {
-	log_warn("second caller with the boot secret", LOG_S("machine", s->machine),
+	log_warn("a second caller presented the boot secret", LOG_S("machine", s->machine),
 		 LOG_S("caller", httpd_identity(q)->address), LOG_S("why", why));
 	s->intruder = true;
 	refuse(s, q, s->open ? 409 : 403, s->open ? why : "not expected");
@@ -379,7 +379,7 @@ static struct agent_session *caller(struct agent_endpoint *a, struct httpd_req *
 	if (s->suspect_at && !s->intruder) {
 		/* a hello of another boot arrived earlier, and now the first agent proves to be
 		 * alive: two callers have the secret */
-		log_warn("second caller with the boot secret", LOG_S("machine", s->machine),
+		log_warn("a second caller presented the boot secret", LOG_S("machine", s->machine),
 			 LOG_S("why", "a different boot called while the first agent is alive"));
 		s->intruder = true;
 		s->rebooted = false;

@@ -533,7 +533,8 @@ static void leave_alone(struct bursts *s, const struct permit *p)
 		.reason = "NotPlaced",
 		.message = arena_printf(
 			a,
-			"no plan placed it on %s of %s (the events of its pods give the reason); "
+			"the plan did not place the work on type %s of Provider %s (the events of "
+			"its pods give the reason); "
 			"tried again in %lld minutes",
 			p->type, p->provider, (long long)BURSTS_UNFIT_MS / 60000)};
 

@@ -239,7 +239,7 @@ static const char *kept_by(const struct drift *d, const struct node_claim *n, st
 
 	if (!t || !tenant_usable(t) || !t->pods || !kube_cache_synced(t->pods) ||
 	    kube_cache_over(t->pods))
-		return "the tenant's pods are not known now";
+		return "drover has not read all pods of the tenant";
 	kube_cache_each(t->pods, keep_one, &k);
 	return k.why ? arena_printf(a, "pod %s/%s stays: %s", k.pod->world.ns, k.pod->world.name,
 				    k.why)
@@ -274,10 +274,10 @@ static const char *held(struct drift *d, const struct node_claim *n, const struc
 		       "later";
 	pods = tenant_pods_on(t, n->meta.name, &empty);
 	if (when_empty && pods)
-		return "waits until no pod runs on it";
+		return "waits until no pod runs on the Node";
 	since = empty > since ? empty : since;
 	if (when_empty && loop_wall(d->c->loop) - since < DRIFT_QUIET_MS)
-		return "it has not been empty for long enough yet";
+		return "waits until the Node has been empty for 1 minute";
 	if (pods && kept_by(d, n, a))
 		return kept_by(d, n, a);
 	return drift_rings_closed(d->rings, n, p, v->template_);

@@ -39,10 +39,11 @@ const char *pod_texts_why(const struct plan_pod *p, struct arena *a)
 				    why->text);
 	}
 	return p->nreasons ? arena_printf(a, "%s%s", text, others(p, a))
-			   : arena_printf(a,
-					  "the reason is not known; ask the operator: drover why "
-					  "%s/%s/%s",
-					  p->tenant, p->ns, p->name);
+			   : arena_printf(
+				     a,
+				     "the reason is not known; ask the operator to run `drover why "
+				     "%s/%s/%s`",
+				     p->tenant, p->ns, p->name);
 }
 
 /* True if the text of this reason contains numbers that change with any tenant's pods. The news

@@ -410,7 +410,7 @@ struct spans *spans_new(struct context *c, const struct spans_spec *spec, struct
 	f->ways = map_new(free);
 	f->bmcs = map_new(free);
 	f->total = metrics_counter(c->metrics, "drover_spans_total",
-				   "Spans for the trace collector, by what became of them.",
+				   "Spans for the trace collector, by result: exported or dropped.",
 				   (const char *const[]){"result", NULL});
 	http_on_ended(c->http, on_ended, f);
 	return f;

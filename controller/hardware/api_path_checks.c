@@ -241,9 +241,10 @@ static void know_without(struct entry *en, const struct virtual_cluster *vc, boo
 		seen.why, sizeof(seen.why),
 		"the network of Provider %.100s is not of type netris: %s",
 		vc->spec.network.api_server->provider_ref->name,
-		balanced ? "it cannot create load balancers"
-			 : "drover cannot check there what the VIP needs; only a joining machine's "
-			   "own probe shows it");
+		balanced
+			? "it cannot create load balancers"
+			: "drover cannot check there whether the VIP can work; only the probe of a "
+			  "joining machine shows whether it does");
 	en->silent_at = 0;
 	know(en, vc, &seen);
 }

@@ -58,8 +58,8 @@ static bool hold(const struct kube_entry *en, void *arg)
 
 	if (machine && p->meta.deletion_timestamp) {
 		str_format(note, sizeof(note),
-			   "it is deleted when no Machine refers to it any more: Machine %s "
-			   "still does",
+			   "the Provider is deleted once no Machine refers to it; Machine %s "
+			   "still refers to it",
 			   machine);
 		ctx_event(c, OBJECT_PROVIDER, &p->meta, "Warning", "ProviderInUse", note);
 		/* no write: Kubernetes adds no finalizer to an object that is being deleted */

@@ -164,7 +164,7 @@ static void report_not_placed(struct life *l, const char *segment)
 
 	if (!str_eq(l->port.segment, segment) && l->m->status.operation->attempt >= 2)
 		life_wait(l, WAITING_DEVICE, REASON_NetworkNotConfirmed,
-			  "the fabric accepted the move to segment %s and still reports the port "
+			  "the fabric accepted the move to segment %s, but still reports the port "
 			  "(MAC address %s) in %s%s%s",
 			  segment, mac, str_or(l->port.segment, "no segment"), *why ? ": " : "",
 			  why);

@@ -189,7 +189,7 @@ static void report_still_on(struct life *l)
 	    l->observation.read_at < act->ended_at || writer_busy(&l->journal.write))
 		return;
 	life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
-		  "%s accepted power-off (attempt %lld) and still answers On",
+		  "%s accepted power-off (attempt %lld) but still reports On",
 		  l->m->spec.bmc ? str_or(l->m->spec.bmc->address, "its BMC") : "its BMC",
 		  (long long)op->attempt);
 }
@@ -202,11 +202,11 @@ void life_power(struct life *l, bool on)
 	 * restored from a backup, or another client switched the machine on. It may then run a
 	 * tenant's workload, so do not switch it off. */
 	if (!on && l->m->status.clean && !life_booted_by_drover(l) && !l->m->status.agent) {
-		life_wait(
-			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded clean and off, but on without drover's boot medium; to wipe the "
-			"machine, run `drover approve --wipe %s`",
-			l->name);
+		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
+			  "status says clean and off, but the machine is on without drover's boot "
+			  "medium; to wipe the "
+			  "machine, run `drover approve --wipe %s`",
+			  l->name);
 		return;
 	}
 	if (on && !(life_ensure_bmc_open(l, false) && life_ensure_predecessor_done(l) &&

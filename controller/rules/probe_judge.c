@@ -68,14 +68,15 @@ void probe_judge(const struct probe_targets *t, const char *nonce, const struct 
 		str_format(v->why, sizeof(v->why), "the agent could not probe: %.150s",
 			   str_or(r->message, "no reason given"));
 	} else if (/* mutant: probe-old-answer */ !str_eq(r->nonce, nonce)) {
-		str_format(v->why, sizeof(v->why), "the answers belong to another probe order");
+		str_format(v->why, sizeof(v->why), "the answers belong to a different probe order");
 	} else if ((x = find(t, r, false, true, PROTO_ANSWERED))) {
 		v->leak = x->address;
-		str_format(v->why, sizeof(v->why), "%.64s answered, which only %.100s should reach",
-			   x->address, x->segment);
-	} else if ((x = find(t, r, true, false, PROTO_ANSWERED))) {
-		str_format(v->why, sizeof(v->why), "%.64s of %.100s did not answer", x->address,
+		str_format(v->why, sizeof(v->why),
+			   "%.64s answered, which only segment %.100s should reach", x->address,
 			   x->segment);
+	} else if ((x = find(t, r, true, false, PROTO_ANSWERED))) {
+		str_format(v->why, sizeof(v->why), "%.64s of segment %.100s did not answer",
+			   x->address, x->segment);
 	} else if (!t->n || !t->v[0].own) {
 		str_format(v->why, sizeof(v->why),
 			   "no address is configured that must answer in this segment");
@@ -83,7 +84,7 @@ void probe_judge(const struct probe_targets *t, const char *nonce, const struct 
 		str_format(v->why, sizeof(v->why),
 			   "no address of another segment is configured, or none could be probed");
 	} else if ((x = find(t, r, false, false, PROTO_SILENT))) {
-		str_format(v->why, sizeof(v->why), "%.64s of %.100s could not be probed",
+		str_format(v->why, sizeof(v->why), "%.64s of segment %.100s could not be probed",
 			   x->address, x->segment);
 	} else if (t->more) {
 		str_format(v->why, sizeof(v->why), "more than %d addresses are configured",
@@ -111,13 +112,15 @@ static void name_leak(const struct probe_targets *t, const char *said, struct pr
 	char text[64];
 
 	v->leak = *said ? said : "unknown";
-	str_format(v->why, sizeof(v->why), "%.64s answered, which it must not reach", v->leak);
+	str_format(v->why, sizeof(v->why), "%.64s answered, which the machine must not reach",
+		   v->leak);
 	for (size_t i = 0; i < t->n; i++) {
 		label_text(t->v[i].address, text);
 		if (t->v[i].own || !*said || strncmp(text, said, strlen(said)) != 0)
 			continue;
 		v->leak = t->v[i].address;
-		str_format(v->why, sizeof(v->why), "%.64s answered, which only %.100s should reach",
+		str_format(v->why, sizeof(v->why),
+			   "%.64s answered, which only segment %.100s should reach",
 			   t->v[i].address, t->v[i].segment);
 		return;
 	}

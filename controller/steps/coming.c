@@ -181,7 +181,7 @@ static enum life_decision revoke_record(struct life *l, const char *why)
 	counters_wipe_revoked(l->c->counters);
 	return life_goto(l, MACHINE_STOPPING,
 			 json_pack("{s:b, s:o}", "clean", 0, "wipeAttempt", attempt),
-			 REASON_WipeRevoked, "WipeRecord %s no longer holds: %s",
+			 REASON_WipeRevoked, "WipeRecord %s is no longer valid: %s",
 			 str_or(l->m->status.last_wipe.record, "(none)"), why);
 }
 

@@ -94,8 +94,8 @@ static void tell_owed(struct life *l, const struct virtual_cluster *vc, const ch
 		return;
 	str_format(
 		note, sizeof(note),
-		"Node %.253s is not deleted yet: %.120s; machine %.63s went on, and drover tries "
-		"again for 24 h",
+		"Node %.253s is not deleted yet: %.120s; machine %.63s does not wait for that; drover "
+		"tries to delete the Node for 24 h",
 		node,
 		refused && !l->question.answer.ok ? l->question.answer.err.text
 						  : "the tenant's cluster did not finish in time",

@@ -166,8 +166,8 @@ enum life_decision step_known(struct life *l)
 }
 
 #define CAME_ON                                                                                    \
-	"recorded free and off, but on: the machine no longer counts as clean; it is wiped "       \
-	"once it is off; if it may be wiped now, run `drover approve --wipe %s`"
+	"status says free and off, but the machine is on: it no longer counts as clean; it is "    \
+	"wiped once it is off; if it may be wiped now, run `drover approve --wipe %s`"
 
 /* True if the machine is on and drover did not switch it on. False if the BMC reports the identity
  * of a different machine, as after a change of its address, because the power of that machine does
@@ -240,7 +240,8 @@ enum life_decision step_free(struct life *l)
 	if (l->observation.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded free and off, but the BMC does not report it off; to wipe the "
+			"status says free and off, but the BMC does not report the machine off; "
+			"to wipe the "
 			"machine, run `drover approve --wipe %s`",
 			l->name);
 	if (life_clean(l, &n->spec.wipe, &e) < 0)

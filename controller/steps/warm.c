@@ -85,7 +85,8 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 	if (l->observation.power != PROVIDER_POWER_OFF)
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded free and off, but the BMC does not report it off; to wipe the "
+			"status says free and off, but the BMC does not report the machine off; "
+			"to wipe the "
 			"machine, run `drover approve --wipe %s`",
 			l->name);
 	life_operation_id(l, id);
@@ -119,7 +120,8 @@ static void end(struct life *l)
 		      "nextAttempt", "deadline");
 	if (rest) {
 		e = json_pack("{s:s, s:s}", "reason", "NotWarm", "message",
-			      "its agent did not stay connected; off for 30 minutes");
+			      "the machine did not stay on with its agent connected; not "
+			      "warmed again for 30 minutes");
 		life_set_time(e, "time", now);
 		json_object_set_new(j, "lastError", e);
 		life_set_time(j, "nextAttempt", now + REST_MS);
@@ -190,8 +192,9 @@ static void lost(struct life *l, const char *reason, const char *why)
 
 	if (n >= WARM_POOL_BOOTS) {
 		str_format(text, sizeof(text),
-			   "%s; drover gave up after %d boots; off for 30 minutes", why,
-			   WARM_POOL_BOOTS);
+			   "%s; drover gave up after %d boots; the machine is not warmed again for "
+			   "30 minutes",
+			   why, WARM_POOL_BOOTS);
 		give_up(l, text);
 		return;
 	}
@@ -247,7 +250,8 @@ static void stay(struct life *l)
 	if (life_ensure_observed(l, l->c->o.idle_poll_ms) && life_identity(l, &e) == 0 &&
 	    l->observation.power == PROVIDER_POWER_OFF)
 		give_up(l,
-			"the machine was switched off, not by drover; it stays off for 30 minutes");
+			"the machine was switched off, not by drover; it is not warmed again for "
+			"30 minutes");
 }
 
 /* True if the port may be moved: the machine is off or runs drover's boot medium. Otherwise waits.
@@ -263,14 +267,15 @@ static bool ensure_movable(struct life *l)
 	if (l->observation.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
-			"recorded warm, but on without drover's boot medium: the machine no "
+			"status says warm, but the machine is on without drover's boot medium: it no "
 			"longer counts as clean; it is wiped once it is off; if it may be wiped "
 			"now, run `drover approve --wipe %s`",
 			l->name);
 	else
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
-			"recorded warm, but on without drover's boot medium; to wipe the machine, "
+			"status says warm, but the machine is on without drover's boot medium; to "
+			"wipe the machine, "
 			"run `drover approve --wipe %s`",
 			l->name);
 	return false;

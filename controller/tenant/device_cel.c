@@ -82,7 +82,7 @@ static bool take(struct cel *c, const char *text)
 
 static bool need(struct cel *c, const char *text)
 {
-	return take(c, text) || give_up(c, *c->p ? c->p : "its end");
+	return take(c, text) || give_up(c, *c->p ? c->p : "the end of the expression");
 }
 
 static const char *word(struct cel *c)
@@ -104,7 +104,7 @@ static const char *text_of(struct cel *c)
 
 	skip(c);
 	if (*c->p != '\'' && *c->p != '"') {
-		give_up(c, *c->p ? c->p : "its end");
+		give_up(c, *c->p ? c->p : "the end of the expression");
 		return NULL;
 	}
 	from = c->p + 1;
@@ -151,7 +151,7 @@ static bool values_of(struct cel *c, enum op op, struct values *out)
 		return out->v[0];
 	}
 	if (op != OP_IN)
-		return give_up(c, "an ordering of texts");
+		return give_up(c, "an ordering comparison of strings");
 	if (!need(c, "["))
 		return false;
 	do {
@@ -429,12 +429,13 @@ static bool atom(struct cel *c, struct result *r)
 	if (*c->p == '\'' || *c->p == '"') {
 		domain = text_of(c);
 		if (!domain || op_of(c) != OP_IN || !need(c, "device.attributes"))
-			return give_up(c, "a text on the left of a comparison");
+			return give_up(c, "a string on the left of a comparison");
 		r->no = !str_eq(domain, driver_of(c));
 		c->pinned |= !r->no;
 		return true;
 	}
-	return str_eq(word(c), "device") ? device(c, r) : give_up(c, *c->p ? c->p : "its end");
+	return str_eq(word(c), "device") ? device(c, r)
+					 : give_up(c, *c->p ? c->p : "the end of the expression");
 }
 
 static bool both(struct cel *c, struct result *r)

@@ -425,9 +425,9 @@ static bool takes_kubeadm(const struct join_probe *p, struct join_answer *out)
 
 	if (f->found == FOUND_NOTHING && f->script == SCRIPT_SERVED)
 		none(out, "JoinScriptAlone",
-		     "it serves " JOIN_SCRIPT
+		     "its API server serves " JOIN_SCRIPT
 		     ", which spec.join does not allow, and has neither " KUBEADM_CONFIG
-		     " nor " CLUSTER_INFO " for kubeadm");
+		     " nor " CLUSTER_INFO " for kubeadm; set spec.join to Script");
 	else if (f->found == FOUND_NOTHING)
 		none(out, p->t->on_host ? "HostNotJoinable" : "NoPrivateNodes",
 		     "%s has neither " KUBEADM_CONFIG " nor " CLUSTER_INFO ": nodes cannot join it",

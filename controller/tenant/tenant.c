@@ -212,10 +212,11 @@ static void on_health(const struct err *e, void *arg)
 	if (t->stopped)
 		return;
 	if (t->lost)
-		tenant_say(t, "NodesLost",
-			   "%s; accepted if that does not change for 10 min, or after "
-			   "`drover resume tenant/%s`",
-			   e->text, t->name);
+		tenant_say(
+			t, "NodesLost",
+			"%s; drover accepts the shorter list if it stays the same for 10 min, or "
+			"after `drover resume tenant/%s`",
+			e->text, t->name);
 	else
 		tenant_say(t, e->kind == ERR_DENIED ? "NotPermitted" : "Unreachable", "%s",
 			   e->text);

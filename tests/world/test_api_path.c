@@ -272,7 +272,7 @@ static void a_machine_that_reaches_another_tenant_s_way_never_serves(void **stat
 	b->leaks = "tenant/team-b";
 	world_wait_reason(b, "NetworkLeak", 1800);
 	assert_non_null(strstr(w.log, SERVER_TEAM_B_GATE
-			       " answered, which only tenant/team-b should reach"));
+			       " answered, which only segment tenant/team-b should reach"));
 	assert_null(strstr(w.log, "serving"));
 	b->leaks = NULL;
 	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);

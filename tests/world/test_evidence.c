@@ -501,14 +501,14 @@ static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state
 	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-1");
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_reason(b, "WipeRevoked", 1800);
-	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 no longer holds");
+	leaving_wait_event(&w, &w.host, "WipeRevoked", "WipeRecord gpu-1-1-1 is no longer valid");
 	world_wait_state(b, "wiping", 1800);
 	/* The second record has the verdict Fail and only drover's signature. It replaces the first
 	 * record as the newest of that tenancy. */
 	record = record_of(&w, "gpu-1-1-2");
 	assert_string_equal(json_str_at(record, "spec", "verdict"), "Fail");
 	assert_non_null(strstr(json_str_at(record, "spec", "unfinished"),
-			       "WipeRevoked: WipeRecord gpu-1-1-1 no longer holds: drive"));
+			       "WipeRevoked: WipeRecord gpu-1-1-1 is no longer valid: drive"));
 	assert_string_equal(json_str_at(record, "spec", "previous", "name"), "gpu-1-1-1");
 	world_wait_state(b, "serving", 3600);
 	assert_string_equal(world_at(b, "status.lastWipe.record"), "gpu-1-1-3");

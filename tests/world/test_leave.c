@@ -116,7 +116,7 @@ static void a_bmc_that_accepts_off_and_stays_on_is_named(void **state)
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
 			       world_at(b, "spec.bmc.address")));
 	assert_non_null(strstr(world_at(b, "status.operation.lastError.message"),
-			       " accepted power-off (attempt 2) and still answers On"));
+			       " accepted power-off (attempt 2) but still reports On"));
 	b->bmc.power_lie = false;
 	str_format(path, sizeof(path), GROUP "/machines/%s", b->name);
 	world_do(&w, &w.host, "PATCH", path,

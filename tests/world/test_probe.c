@@ -85,7 +85,7 @@ static void a_machine_that_reaches_a_tenant_from_quarantine_stays_there(void **s
 	world_wait_state(b, "quarantined", 1800);
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkLeak");
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), SERVER_TEAM_B_GATE
-			       " answered, which only tenant/team-b should reach"));
+			       " answered, which only segment tenant/team-b should reach"));
 	assert_string_equal(world_at(b, "status.network.proof"), "None");
 	assert_string_equal(world_at(b, "status.network.probe.leak"), SERVER_TEAM_B_GATE);
 	assert_null(strstr(w.log, "wiping"));
@@ -112,7 +112,7 @@ static void a_node_that_reaches_another_tenant_never_serves(void **state)
 	b->leaks = "tenant/team-b";
 	world_wait_reason(b, "NetworkLeak", 1800);
 	assert_non_null(strstr(w.log, SERVER_TEAM_B_GATE
-			       " answered, which only tenant/team-b should reach"));
+			       " answered, which only segment tenant/team-b should reach"));
 	assert_null(strstr(w.log, "serving"));
 	b->leaks = NULL;
 	world_wait_running(&w, &w.tenants[0], "train", 12 * 3600);
@@ -181,7 +181,7 @@ static void an_answer_that_is_missing_leaves_the_proof_weak_and_is_said(void **s
 	world_wait_state(b, "wiping", 1800);
 	assert_string_equal(world_at(b, "status.network.proof"), "Weak");
 	assert_string_equal(world_at(b, "status.network.probe.message"),
-			    "10.90.9.9 of quarantine did not answer");
+			    "10.90.9.9 of segment quarantine did not answer");
 	world_wait_state(b, "free", 1800);
 	world_netris_stop(&n);
 }

@@ -181,7 +181,7 @@ static void what_may_not_be_moved_keeps_it(void **state)
 	bench_patch(d, OBJECT_NODE_POOL, "h100",
 		    "{'spec': {'template': {'metadata': {'labels': {'x': 'y'}}}}}");
 	drift_pool(drift, "h100");
-	ask(d, DRIFT_STAYS, "waits a minute after a change of the template");
+	ask(d, DRIFT_STAYS, "waits until one minute has passed since the template");
 	bench_run(d, 60000);
 	put_pod(d, "web", BY_SET);
 	ask(d, DRIFT_EVICTS, "labels");

@@ -91,7 +91,7 @@ static void an_answer_that_is_missing_proves_nothing(void **state)
 {
 	(void)state;
 	answers[0].answer = PROTO_SILENT;
-	assert_unproved("10.0.0.1 of quarantine did not answer");
+	assert_unproved("10.0.0.1 of segment quarantine did not answer");
 	answers[0].answer = PROTO_ANSWERED;
 	answers[3].answer = PROTO_NOT_ASKED;
 	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
@@ -99,16 +99,16 @@ static void an_answer_that_is_missing_proves_nothing(void **state)
 	report.answers.n = 3; /* The report lacks the last answer. */
 	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
 	report.answers.n = 0;
-	assert_unproved("10.0.0.1 of quarantine did not answer");
+	assert_unproved("10.0.0.1 of segment quarantine did not answer");
 }
 
 static void the_answers_of_another_question_prove_nothing(void **state)
 {
 	(void)state;
 	report.nonce = "b1b2b3b4b5b6b7b8b9b0b1b2b3b4b5b6";
-	assert_unproved("to another probe order");
+	assert_unproved("to a different probe order");
 	report.nonce = NULL;
-	assert_unproved("to another probe order");
+	assert_unproved("to a different probe order");
 	report.nonce = NONCE;
 	report.state = PROTO_FAILED;
 	report.message = "addresses: is missing";

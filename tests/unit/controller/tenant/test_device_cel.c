@@ -95,8 +95,8 @@ static void what_is_not_understood_is_named(void **state)
 	static const struct {
 		const char *cel, *what;
 	} cases[] = {
-		{"", "its end"},
-		{"true", "its end"},
+		{"", "the end of the expression"},
+		{"true", "the end of the expression"},
 		{"!(device.driver == 'x')", "!(device.driver == 'x')"},
 		{G "productName.matches('H[12]00')", "matches('H[12]00')"},
 		{G "productName.matches('^H100')", "matches('^H100')"},
@@ -108,7 +108,7 @@ static void what_is_not_understood_is_named(void **state)
 		{"device.attributes['a'].x.matches('x')", "x.matches()"},
 		{G "productName.lowerAscii() == 'h100'", "productName.lowerAscii()"},
 		{G "uuid == 'GPU-1'", "attribute uuid"},
-		{G "productName > 'a'", "an ordering of texts"},
+		{G "productName > 'a'", "an ordering comparison of strings"},
 		{G "productName == a", "a"},
 		{G "productName == 'a\\'b'", "a string with an escape"},
 		{G "productName == 'a", "a string with an escape"},
@@ -117,7 +117,7 @@ static void what_is_not_understood_is_named(void **state)
 		{G "productName == 'a' || " G "productName != 'b'",
 		 "|| between different attributes"},
 		{G "productName in []", "]"},
-		{G "productName in ['a'", "its end"},
+		{G "productName in ['a'", "the end of the expression"},
 		{G "type == 'gpu' nonsense", "nonsense"},
 		{M "compareTo(quantity('x')) >= 0", "quantity x"},
 		{M "compareTo(quantity('80Gi')) == 0", "an exact amount of memory"},

@@ -122,7 +122,7 @@ static void one_that_serves_the_join_script_is_told_what_is_missing(void **state
 		const char *condition, *text;
 	} cases[] = {
 		{200, false, "False JoinScriptAlone", "which spec.join does not allow"},
-		{400, false, "False JoinScriptAlone", "it serves /node/join"},
+		{400, false, "False JoinScriptAlone", "its API server serves /node/join"},
 		{404, false, "False NoPrivateNodes", "nodes cannot join it"},
 		{401, false, "False NoPrivateNodes", "nodes cannot join it"},
 		{403, false, "False NoPrivateNodes", "nodes cannot join it"},
