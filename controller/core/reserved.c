@@ -148,7 +148,7 @@ const char *reserved_owner(const struct reserved *r, const char *host, int port)
 		return h->first;
 	for (size_t i = 0; r->networks && r->networks[i]; i++)
 		if (address_in(text, &r->networks[i], 1))
-			return "a --management-network";
+			return "an address of --management-network";
 	str_format(text + strlen(text), 8, " %d", port);
 	h = map_get(r->hosts, text);
 	return h ? h->first : NULL;

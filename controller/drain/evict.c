@@ -183,7 +183,7 @@ static void tell_forced(struct evict *ev, const struct world_pod *p, const char 
 		   "pod %s/%s of tenant %s is deleted by force: %s; it was blocked by: %s", p->ns,
 		   p->name, ev->t->name, policy,
 		   str_or(blocked,
-			  p->terminating ? "its grace period was not over" : "nothing known"));
+			  p->terminating ? "its grace period was not over" : "an unknown cause"));
 	if (m)
 		ctx_event(ev->c, OBJECT_MACHINE, &m->meta, "Warning", "PodDeleted", note);
 	if (ev->t->events)

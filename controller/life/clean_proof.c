@@ -73,7 +73,7 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 		return err_set(e, ERR_DENIED, 0, "status.clean is false");
 	if (life_tenancy_known(l) > l->m->status.tenancy)
 		return err_set(e, ERR_DENIED, 0,
-			       "status shows tenancy %lld, but tenancy %lld has existed",
+			       "status.tenancy is %lld, but the later tenancy %lld has existed",
 			       (long long)l->m->status.tenancy, (long long)life_tenancy_known(l));
 	if (!r || !str_eq(l->m->status.last_wipe.record, r->meta.name) ||
 	    l->m->status.last_wipe.tenancy != l->m->status.tenancy)

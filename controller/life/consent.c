@@ -140,10 +140,11 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 
 	if (!what)
 		return true;
-	(void)!err_set(e, ERR_DENIED, 0,
-		       "%s is not what was approved; drover sends the password only to %.100s; to "
-		       "approve the change, run `drover approve %s --bmc`",
-		       what, t ? t->address : "an approved BMC", l->name);
+	(void)!err_set(
+		e, ERR_DENIED, 0,
+		"not approved by an operator: %s; drover sends the password only to %.100s; to "
+		"approve the change, run `drover approve %s --bmc`",
+		what, t ? t->address : "an approved BMC", l->name);
 	return false;
 }
 

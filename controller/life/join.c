@@ -173,13 +173,13 @@ int life_proves(const struct life *l, const struct node_claim *n, const struct t
 		return err_set(e, ERR_CONFLICT, 0, "Node %s is not named after claim %s",
 			       node->world.name, n->meta.name);
 	if (!str_eq(node->provider_id, id))
-		return err_set(e, ERR_CONFLICT, 0, "Node %s has providerID %s, want %s",
+		return err_set(e, ERR_CONFLICT, 0, "Node %s has providerID %s, expected %s",
 			       node->world.name, str_or(node->provider_id, "(none)"), id);
 	/* Do not compare the UUID of a cloud instance, because no BMC reports its identity. The
 	 * instance is recognised by the claim's name, the providerID and the token, which only this
 	 * instance was given. */
 	if (!l->m->spec.elastic && !identity_joined(mine, seen, node->system_uuid))
-		return err_set(e, ERR_CONFLICT, 0, "Node %s runs on system UUID %s, want %s",
+		return err_set(e, ERR_CONFLICT, 0, "Node %s reports system UUID %s, expected %s",
 			       node->world.name, str_or(node->system_uuid, "(none)"),
 			       str_or(seen, mine ? str_or(mine->system_uuid, "(none)") : "(none)"));
 	if (str_empty(node->boot_id) || str_eq(node->boot_id, l->m->status.boot_id) ||

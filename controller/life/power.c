@@ -204,8 +204,7 @@ void life_power(struct life *l, bool on)
 	if (!on && l->m->status.clean && !life_booted_by_drover(l) && !l->m->status.agent) {
 		life_wait(l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			  "status says clean and off, but the machine is on without drover's boot "
-			  "medium; to wipe the "
-			  "machine, run `drover approve --wipe %s`",
+			  "medium; to wipe the machine, run `drover approve --wipe %s`",
 			  l->name);
 		return;
 	}

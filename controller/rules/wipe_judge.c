@@ -108,7 +108,7 @@ static int judge_wipe(const struct machine *m, const struct evidence *ev, struct
 	/* mutant: judge-tenancy */
 	if (ev->tenancy != m->status.tenancy)
 		return err_set(e, ERR_DENIED, 0,
-			       "the evidence ends tenancy %lld, the machine is in %lld",
+			       "the evidence is for tenancy %lld, but the machine has tenancy %lld",
 			       (long long)ev->tenancy, (long long)m->status.tenancy);
 	if (ev->verdict < WIPE_CLEAR)
 		return refuse_failed(m, ev, e);

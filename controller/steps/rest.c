@@ -241,8 +241,7 @@ enum life_decision step_free(struct life *l)
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"status says free and off, but the BMC does not report the machine off; "
-			"to wipe the "
-			"machine, run `drover approve --wipe %s`",
+			"to wipe the machine, run `drover approve --wipe %s`",
 			l->name);
 	if (life_clean(l, &n->spec.wipe, &e) < 0)
 		return life_goto(l, MACHINE_STOPPING, json_pack("{s:b}", "clean", 0),

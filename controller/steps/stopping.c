@@ -142,7 +142,7 @@ static bool ensure_silent(struct life *l)
 
 	if (s->boot_id && s->last_seen > l->observation.off_since) {
 		life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
-			  "the BMC reports off, but drover's agent was heard after that");
+			  "the BMC reports off, but drover's agent sent a message after that");
 		l->beat.after_off++;
 		life_observation_doubt(l);
 		return false;
@@ -167,11 +167,10 @@ bool life_ensure_undoubted(struct life *l)
 	if (!doubted)
 		return true;
 	if (l->observation.power == PROVIDER_POWER_OFF) {
-		life_wait(
-			l, WAITING_DEVICE, REASON_PowerNotConfirmed,
-			"the BMC reports off, but the machine was heard after that; if it is off, "
-			"run `drover confirm-off %s`",
-			l->name);
+		life_wait(l, WAITING_DEVICE, REASON_PowerNotConfirmed,
+			  "the BMC reports off, but the agent or the kubelet of the machine sent a "
+			  "message after that; if the machine is off, run `drover confirm-off %s`",
+			  l->name);
 		return false;
 	}
 	/* The BMC no longer reports Off, so its next Off can be believed again. */

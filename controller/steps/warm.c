@@ -86,8 +86,7 @@ static enum life_decision begin(struct life *l, const struct object_ref *pool)
 		return life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"status says free and off, but the BMC does not report the machine off; "
-			"to wipe the "
-			"machine, run `drover approve --wipe %s`",
+			"to wipe the machine, run `drover approve --wipe %s`",
 			l->name);
 	life_operation_id(l, id);
 	op = boot(l, 1, 0);
@@ -275,8 +274,7 @@ static bool ensure_movable(struct life *l)
 		life_wait(
 			l, WAITING_APPROVAL, REASON_PowerStateUnexpected,
 			"status says warm, but the machine is on without drover's boot medium; to "
-			"wipe the machine, "
-			"run `drover approve --wipe %s`",
+			"wipe the machine, run `drover approve --wipe %s`",
 			l->name);
 	return false;
 }

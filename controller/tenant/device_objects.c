@@ -384,8 +384,8 @@ static bool add_request(const struct device_request *r, const struct device_clas
 		return true;
 	}
 	no->unjudged = of_gpu ? of_gpu
-			      : SAY("request %s of DeviceClass %s, which means other devices than "
-				    "whole GPUs of " DEVICE_GPU_DRIVER ",",
+			      : SAY("request %s of DeviceClass %s, which selects devices other "
+				    "than whole GPUs of driver " DEVICE_GPU_DRIVER ",",
 				    r->name, r->class_);
 	return false;
 }

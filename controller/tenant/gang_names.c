@@ -75,8 +75,8 @@ static struct gang_name *of_notes(const json_t *o, const char *ns, struct arena 
 	g = of_size(arena_printf(a, "%s/%s/%.*s", ns, kind, NAME_MAX_BYTES, str_or(name, "")),
 		    note(o, GANG_SIZE), "annotation " GANG_SIZE, a);
 	if (g && str_empty(name))
-		g->wait = "annotation " GANG_SIZE " is set, but neither " GANG_NAME
-			  " nor a controller of the pod";
+		g->wait = "annotation " GANG_SIZE " is set, but neither annotation " GANG_NAME
+			  " nor a controller of the pod names the gang";
 	return g;
 }
 

@@ -287,7 +287,7 @@ bool request_conditions(const struct request_object *o, const struct request_res
 		set_waits(&w, said);
 	} else if (request_phase(o, 0) == REQUEST_BOOKED && now >= due) {
 		set(&w, "BookingExpired", true, "CapacityReservationTimeExpired",
-		    "its pod slots were reserved for 10 min");
+		    "the reservation of its pod slots ended after 10 min");
 	}
 	return w.changed;
 }

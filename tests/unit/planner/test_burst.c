@@ -381,7 +381,8 @@ static void any_trigger_and_all_guards(void **state)
 	(void)state;
 	begin(&s);
 	s.p[0].trigger.wait_ms = 2 * HOUR_MS;
-	expect(&s, "no trigger: it has waited 1h of 2h", NULL, NULL);
+	expect(&s, "no trigger holds: it has waited 1h of the 2h of trigger.maxQueueWait", NULL,
+	       NULL);
 	begin(&s);
 	s.p[0].trigger.waits = &never;
 	s.p[0].trigger.nwaits = 1;

@@ -60,7 +60,8 @@ static void a_network_is_reserved_whole(void **state)
 	OWN(reserved) r = reserved_new(networks);
 
 	(void)state;
-	assert_string_equal(reserved_owner(r, "10.0.8.200", 443), "a --management-network");
+	assert_string_equal(reserved_owner(r, "10.0.8.200", 443),
+			    "an address of --management-network");
 	assert_non_null(reserved_owner(r, "fd00:8::1", 443));
 	assert_null(reserved_owner(r, "10.0.9.1", 443));
 	assert_null(reserved_owner(r, "name.example", 443));

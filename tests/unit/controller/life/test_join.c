@@ -278,7 +278,7 @@ static void only_this_machine_freshly_booted_is_the_node(void **state)
 	} wrong[] = {
 		{"h100-other", NULL, NULL, NULL, "is not named after claim h100-x7k2p"},
 		{NULL, "drover://hall-a/m-2", NULL, NULL,
-		 "providerID drover://hall-a/m-2, want drover://hall-a/m-1"},
+		 "providerID drover://hall-a/m-2, expected drover://hall-a/m-1"},
 		{NULL, "", NULL, NULL, "providerID (none)"},
 		{NULL, NULL, "4c4c4544-0000-1000-8000-000000000002", NULL, "system UUID"},
 		{NULL, NULL, "", NULL, "system UUID (none)"},

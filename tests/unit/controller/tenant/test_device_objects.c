@@ -150,18 +150,18 @@ static void what_is_not_judged_is_named(void **state)
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'odd'}}"),
 		 "DeviceClass odd, CEL selector: driver.startsWith()"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'mig.nvidia.com'}}"),
-		 "request r of DeviceClass mig.nvidia.com, which means other devices than whole "
-		 "GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass mig.nvidia.com, which selects devices other than whole "
+		 "GPUs of driver gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'nic.example.com'}}"),
-		 "request r of DeviceClass nic.example.com, which means other devices than whole "
-		 "GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass nic.example.com, which selects devices other than whole "
+		 "GPUs of driver gpu.nvidia.com,"},
 		/* The class "all" means devices of any driver. */
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'all'}}"),
-		 "request r of DeviceClass all, which means other devices than whole "
-		 "GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass all, which selects devices other than whole "
+		 "GPUs of driver gpu.nvidia.com,"},
 		{REQUESTS("{'name': 'r', 'exactly': {'deviceClassName': 'channel', 'count': 2}}"),
-		 "request r of DeviceClass channel, which means other devices than whole "
-		 "GPUs of gpu.nvidia.com,"},
+		 "request r of DeviceClass channel, which selects devices other than whole "
+		 "GPUs of driver gpu.nvidia.com,"},
 		{"{'requests': [" R ", 'count': 2}}], 'constraints': [{'matchAttribute':"
 		 " 'resource.kubernetes.io/pcieRoot'}]}",
 		 "constraint on resource.kubernetes.io/pcieRoot"},
