@@ -447,8 +447,8 @@ bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struc
 		out->reason = "NoCapacity";
 		why = ": no other free machine of a suitable type can be started now";
 	}
-	out->message =
-		arena_printf(a, "%lld of %lld%s", (long long)out->ready, (long long)f->wanted, why);
+	out->message = arena_printf(a, "%lld of %lld machines are warm%s", (long long)out->ready,
+				    (long long)f->wanted, why);
 	return true;
 }
 

@@ -205,7 +205,7 @@ const char *join_seen_text(const struct join_seen *s, const char *node, const ch
 			   "; its bootstrap token was deleted, and created again at %s",
 			   clock_text(s->token_again, when));
 	else if (s->token_seen)
-		str_format(token, sizeof(token), "; its bootstrap token was there at %s",
+		str_format(token, sizeof(token), "; its bootstrap token existed at %s",
 			   clock_text(s->token_seen, when));
 	if (s->token == JOIN_TOKEN_ACCEPTED)
 		str_copy(token + strlen(token), sizeof(token) - strlen(token),

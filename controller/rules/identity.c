@@ -76,8 +76,8 @@ static int proves(const struct machine_identity *want, const char *uuid, const c
 			return 0;
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"spec.identity has no UUID that distinguishes machines: want serialNumber "
-			"%s, %s reports %s",
+			"spec.identity has no UUID that distinguishes machines: its serialNumber is "
+			"%s, but %s reports %s",
 			str_or(want->serial_number, "(none)"), who, named(serial));
 	}
 	switch (uuid_compare(want->system_uuid, uuid)) {
@@ -88,14 +88,14 @@ static int proves(const struct machine_identity *want, const char *uuid, const c
 			return 0;
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"spec.identity.systemUUID: want %s, %s reports %s: the same UUID in the "
+			"spec.identity.systemUUID is %s, %s reports %s: the same UUID in the "
 			"other byte order, which is accepted only if spec.identity.serialNumber%s "
 			"matches (%s reports %s)",
 			want->system_uuid, who, uuid, or_else, who, named(serial));
 	case UUID_DIFFERENT:
 		break;
 	}
-	return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: want %s, %s reports %s",
+	return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID is %s, but %s reports %s",
 		       want->system_uuid, who, named(uuid));
 }
 
@@ -123,7 +123,7 @@ int identity_bmc(const struct machine_identity *want, const char *uuid, const ch
 	if (!str_empty(want->serial_number) && !str_empty(serial) &&
 	    !str_eq(want->serial_number, serial))
 		return err_set(e, ERR_CONFLICT, 0,
-			       "spec.identity.serialNumber: want %s, the BMC reports %s",
+			       "spec.identity.serialNumber is %s, but the BMC reports %s",
 			       want->serial_number, serial);
 	if (untold(want, uuid, serial))
 		return err_set(

@@ -366,10 +366,10 @@ static void the_deadline_of_a_kubelet_names_its_csr(void **state)
 	(void)state;
 	fail_to_join(76, NULL,
 		     " and no CSR of its bootstrap token in the cluster of tenant team-a; "
-		     "its bootstrap token was there at ");
+		     "its bootstrap token existed at ");
 	fail_to_join(77, json_object(),
 		     " in the cluster of tenant team-a; its CSR node-csr-1 waits "
-		     "for approval; its bootstrap token was there at ");
+		     "for approval; its bootstrap token existed at ");
 	fail_to_join(
 		78,
 		json_pack("{s:[{s:s}, {s:s}]}", "conditions", "type", "Other", "type", "Approved"),
@@ -443,9 +443,9 @@ static void a_kubelet_that_never_comes_gives_the_machine_back(void **state)
 	world_wait_reason(b, "JoinTimeout", 3600);
 	assert_non_null(strstr(w.log, "booting did not finish in time: its BMC answered On "));
 	assert_non_null(strstr(w.log, " s ago; last step power-on (attempt 1); no Node gpus-"));
-	seen = strstr(w.log, "; its bootstrap token was there at ");
+	seen = strstr(w.log, "; its bootstrap token existed at ");
 	assert_non_null(seen);
-	assert_int_equal(sscanf(seen, "; its bootstrap token was there at %lld:%lld:%lld", &hour,
+	assert_int_equal(sscanf(seen, "; its bootstrap token existed at %lld:%lld:%lld", &hour,
 				&minute, &second),
 			 3);
 	/* the last check was just before the deadline */

@@ -215,7 +215,7 @@ static void a_machine_that_failed_lately_is_left_alone_for_a_while(void **state)
 	assert_string_equal(wishes(d), "m-2=h100 m-3=h100 m-4=h100 m-5=h100 m-6=h100");
 	assert_string_equal(
 		said(d, "h100"),
-		"NoCapacity: 0 of 6: no other free machine of a suitable type can be started now");
+		"NoCapacity: 0 of 6 machines are warm: no other free machine of a suitable type can be started now");
 	bench_run(d, 32 * 60000);
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100 m-3=h100 m-4=h100 m-5=h100 m-6=h100");
 }
@@ -266,7 +266,8 @@ static void a_pool_of_the_same_name_is_another_one(void **state)
 	pool_wants(d, "h100", 1);
 	/* The new pool takes over m-6, because that machine is powered on. */
 	assert_string_equal(wishes(d), "m-6=h100");
-	assert_string_equal(said(d, "h100"), "Warming: 0 of 1: the others are being started");
+	assert_string_equal(said(d, "h100"),
+			    "Warming: 0 of 1 machines are warm: the others are being started");
 }
 
 static void a_pool_says_how_many_it_has_and_why_not_more(void **state)
@@ -277,17 +278,20 @@ static void a_pool_says_how_many_it_has_and_why_not_more(void **state)
 	pool_wants(d, "h100", 2);
 	is_warm_for(d, "m-1", "h100", true);
 	is_warm_for(d, "m-2", "h100", false);
-	assert_string_equal(said(d, "h100"), "Warming: 1 of 2: the others are being started");
+	assert_string_equal(said(d, "h100"),
+			    "Warming: 1 of 2 machines are warm: the others are being started");
 	is_warm_for(d, "m-2", "h100", true);
-	assert_string_equal(said(d, "h100"), "Warm: 2 of 2");
+	assert_string_equal(said(d, "h100"), "Warm: 2 of 2 machines are warm");
 	pool_wants(d, "h100", 5);
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'limits': {'nodes': '3'}}}");
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100 m-5=h100");
-	assert_string_equal(said(d, "h100"),
-			    "LimitExceeded: 2 of 5: the limits of the pool leave no room for more");
+	assert_string_equal(
+		said(d, "h100"),
+		"LimitExceeded: 2 of 5 machines are warm: the limits of the pool leave no room for more");
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'paused': true}}");
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100");
-	assert_string_equal(said(d, "h100"), "PoolPaused: 2 of 5: the pool is paused");
+	assert_string_equal(said(d, "h100"),
+			    "PoolPaused: 2 of 5 machines are warm: the pool is paused");
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

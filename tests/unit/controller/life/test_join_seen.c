@@ -44,8 +44,8 @@ static void the_token_is_named_with_the_time_at_which_it_was_seen(void **state)
 	struct join_seen s = {.token_seen = T0};
 
 	(void)state;
-	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a; its bootstrap token was "
-			"there at 23:08:45 UTC");
+	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a; its bootstrap token "
+			"existed at 23:08:45 UTC");
 	s.token_again = T0 + 1000;
 	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a; its bootstrap token was "
 			"deleted, and created again at 23:08:46 UTC");
@@ -62,7 +62,7 @@ static void no_csr_of_the_token_is_said_to_be_missing(void **state)
 	note(&s, "{'metadata': {'name': 'none'}}");
 	join_seen_listed(&s, NULL);
 	assert_text(&s, "no Node h100-1 and no CSR of its bootstrap token in the cluster of tenant "
-			"team-a; its bootstrap token was there at 23:08:45 UTC");
+			"team-a; its bootstrap token existed at 23:08:45 UTC");
 }
 
 static void the_newest_csr_of_the_token_is_named_with_its_state(void **state)
@@ -151,8 +151,8 @@ static void only_an_answer_about_the_token_itself_counts(void **state)
 	try(&s, NULL, 403);
 	assert_int_equal(s.token, JOIN_TOKEN_REFUSED);
 	try(&s, "system:bootstrap:abcdef", 0);
-	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a; its bootstrap token was "
-			"there at 23:08:45 UTC, and the API server accepts it");
+	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a; its bootstrap token "
+			"existed at 23:08:45 UTC, and the API server accepts it");
 	try(&s, NULL, 401);
 	note(&s, "{'metadata': {'name': 'c'}, 'spec': {'username': 'system:bootstrap:abcdef'}}");
 	assert_int_equal(s.token, JOIN_TOKEN_UNKNOWN);
