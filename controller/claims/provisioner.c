@@ -534,7 +534,8 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->bursts = bursts_new(&(struct bursts_spec){
 		{c, fleet, s->permits, s->sending}, tenants, eta, s->permits});
 	s->sync = world_sync_new(c, &spec);
-	s->plans = metrics_counter(c->metrics, "drover_plans_total", "Plans made.", NULL);
+	s->plans = metrics_counter(c->metrics, "drover_plans_total",
+				   "Plans that the planner completed.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",
 				   "Pods marked unschedulable in all tenants, and future pods "
 				   "of ProvisioningRequests.",

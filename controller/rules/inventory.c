@@ -217,12 +217,12 @@ static enum reason drives_misfit(const struct machine *m, const struct proto_inv
 	name_rest(&missing);
 	name_rest(&extra);
 	if (missing.n) {
-		(void)!err_set(e, ERR_INVALID, 0, "missing: %s%s%s", missing.text,
-			       extra.n ? "; not expected: " : "", extra.text);
+		(void)!err_set(e, ERR_INVALID, 0, "drives missing: %s%s%s", missing.text,
+			       extra.n ? "; not in spec.drives: " : "", extra.text);
 		return REASON_DriveMissing;
 	}
 	if (extra.n) {
-		(void)!err_set(e, ERR_INVALID, 0, "not expected: %s", extra.text);
+		(void)!err_set(e, ERR_INVALID, 0, "drives not in spec.drives: %s", extra.text);
 		return REASON_DriveUnknown;
 	}
 	if (!resized && /* mutant: drives-number */ want->n == inv->drives.n)

@@ -213,9 +213,9 @@ static void a_machine_that_failed_lately_is_left_alone_for_a_while(void **state)
 				  str_time(now, loop_wall(d->l))));
 	pool_wants(d, "h100", 6);
 	assert_string_equal(wishes(d), "m-2=h100 m-3=h100 m-4=h100 m-5=h100 m-6=h100");
-	assert_string_equal(
-		said(d, "h100"),
-		"NoCapacity: 0 of 6 machines are warm: no other free machine of a suitable type can be started now");
+	assert_string_equal(said(d, "h100"),
+			    "NoCapacity: 0 of 6 machines are warm: "
+			    "no other free machine of a suitable type can be started now");
 	bench_run(d, 32 * 60000);
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100 m-3=h100 m-4=h100 m-5=h100 m-6=h100");
 }
@@ -285,9 +285,8 @@ static void a_pool_says_how_many_it_has_and_why_not_more(void **state)
 	pool_wants(d, "h100", 5);
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'limits': {'nodes': '3'}}}");
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100 m-5=h100");
-	assert_string_equal(
-		said(d, "h100"),
-		"LimitExceeded: 2 of 5 machines are warm: the limits of the pool leave no room for more");
+	assert_string_equal(said(d, "h100"), "LimitExceeded: 2 of 5 machines are warm: "
+					     "the limits of the pool leave no room for more");
 	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'paused': true}}");
 	assert_string_equal(wishes(d), "m-1=h100 m-2=h100");
 	assert_string_equal(said(d, "h100"),

@@ -30,7 +30,7 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
 	inv.drives.n = 2;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveUnknown);
-	assert_string_equal(e.text, "not expected: eui.2 (serial N2, slot 2)");
+	assert_string_equal(e.text, "drives not in spec.drives: eui.2 (serial N2, slot 2)");
 	inv.drives.n = 1;
 	found[0].fault = "8192 sectors are hidden";
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_StorageHidden);
@@ -46,13 +46,14 @@ static void drives_that_are_too_many_or_others_are_named(void **state)
 	m.spec.drives.n = 2;
 	m.status.inventory = &last;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveMissing);
-	assert_string_equal(e.text, "missing: eui.3 (serial N3, bay 3)");
+	assert_string_equal(e.text, "drives missing: eui.3 (serial N3, bay 3)");
 	found[0].wwn = "eui.2"; /* a replaced drive still counts as missing */
 	m.spec.drives.n = 3;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_DriveMissing);
-	assert_string_equal(e.text,
-			    "missing: eui.1 (serial N1, slot 1), eui.3 (serial N3, bay 3), eui.4; "
-			    "not expected: eui.2");
+	assert_string_equal(
+		e.text,
+		"drives missing: eui.1 (serial N1, slot 1), eui.3 (serial N3, bay 3), eui.4; "
+		"not in spec.drives: eui.2");
 	found[0].wwn = "eui.1";
 	m.spec.drives.n = 2;
 	wanted[1] = wanted[0]; /* one drive listed twice is not two drives */
