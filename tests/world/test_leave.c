@@ -327,7 +327,7 @@ static void a_port_that_only_says_it_moved_holds_claim_and_node(void **state)
 	assert_string_equal(world_at(b, "status.quarantine.reason"), "NetworkNotConfirmed");
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"),
-			       "accepted the move to segment quarantine and still reports the "
+			       "accepted the move to segment quarantine, but still reports the "
 			       "port (MAC address "));
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), ") in tenant/team-a"));
 	world_run(&w, 1800 * 1000); /* the move is tried again without success */

@@ -106,7 +106,7 @@ static void before_one_is_proved_one_is_on_its_way(void **state)
 
 	put(d, "old-1", "serving", "");
 	put(d, "old-2", "serving", "");
-	expect(d, "after a change of the template");
+	expect(d, "since the template or the leading replica changed");
 	bench_run(d, DRIFT_SETTLE_MS);
 	expect(d, "open");
 	set(d, "old-1", "{'state': 'draining', 'leave': {'reason': 'Drifted', 'then': 'Release'}}");
@@ -232,7 +232,7 @@ static void another_template_begins_with_a_pause(void **state)
 	drift_rings_forget(rings, "h200");
 	expect(d, "open");
 	drift_rings_forget(rings, "h100");
-	expect(d, "after a change of the template");
+	expect(d, "since the template or the leading replica changed");
 }
 
 int main(void)

@@ -79,8 +79,9 @@ static void any_other_s_answer_is_a_leak_whatever_else_was_heard(void **state)
 	judge();
 	assert_false(verdict.proved);
 	assert_string_equal(verdict.leak, TEAM_A);
-	assert_string_equal(verdict.why,
-			    "10.20.0.1:6443 answered, which only tenant/team-a should reach");
+	assert_string_equal(
+		verdict.why,
+		"10.20.0.1:6443 answered, which only segment tenant/team-a should reach");
 	answers[0].answer = PROTO_SILENT;
 	answers[1].answer = PROTO_NOT_ASKED;
 	judge();
@@ -94,10 +95,10 @@ static void an_answer_that_is_missing_proves_nothing(void **state)
 	assert_unproved("10.0.0.1 of segment quarantine did not answer");
 	answers[0].answer = PROTO_ANSWERED;
 	answers[3].answer = PROTO_NOT_ASKED;
-	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
+	assert_unproved("10.30.0.1 of segment tenant/team-b could not be probed");
 	answers[3].answer = PROTO_SILENT;
 	report.answers.n = 3; /* The report lacks the last answer. */
-	assert_unproved("10.30.0.1 of tenant/team-b could not be probed");
+	assert_unproved("10.30.0.1 of segment tenant/team-b could not be probed");
 	report.answers.n = 0;
 	assert_unproved("10.0.0.1 of segment quarantine did not answer");
 }
@@ -185,8 +186,9 @@ static void a_node_s_label_says_it_as_briefly(void **state)
 	assert_true(verdict.proved);
 	probe_judge_label(&targets, KEY, label(KEY, "leak.10.20.0.1_6443"), &verdict);
 	assert_string_equal(verdict.leak, TEAM_A);
-	assert_string_equal(verdict.why,
-			    "10.20.0.1:6443 answered, which only tenant/team-a should reach");
+	assert_string_equal(
+		verdict.why,
+		"10.20.0.1:6443 answered, which only segment tenant/team-a should reach");
 	probe_judge_label(&targets, KEY, label(KEY, "leak.10.99.0.1"), &verdict);
 	assert_string_equal(verdict.leak, "10.99.0.1");
 	probe_judge_label(&targets, KEY, label(KEY, "leak."), &verdict);
