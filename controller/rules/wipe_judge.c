@@ -81,7 +81,7 @@ static int refuse_failed(const struct machine *m, const struct evidence *ev, str
 
 	if (ev->inventory.missing.n)
 		return err_set(e, ERR_DENIED, 0,
-			       "the wipe failed: drive %s is missing (%zu of %zu are)",
+			       "the wipe failed: drive %s is missing (%zu of %zu drives are)",
 			       inventory_drive_text(m, ev->inventory.missing.v[0], drive),
 			       ev->inventory.missing.n, m->spec.drives.n);
 	for (size_t i = 0; i < ev->devices.n; i++)
