@@ -21,7 +21,7 @@ static const char *tpm_of(const json_t *system)
 		const char *type = json_str_at(m, "InterfaceType");
 
 		if (!str_eq(json_str_at(m, "Status", "State"), "Absent"))
-			return rf_text_ok(type) && *type ? type : "of no said type";
+			return rf_text_ok(type) && *type ? type : "of unreported type";
 	}
 	return NULL;
 }

@@ -118,6 +118,7 @@ json_t *rf_body(const struct http_reply *http, struct err *e)
 	if (!j || (json_is_object(j) && bounded(j, 1)))
 		return j;
 	json_decref(j);
-	(void)!err_set(e, ERR_PROTOCOL, 0, "not an object within bounds");
+	(void)!err_set(e, ERR_PROTOCOL, 0,
+		       "the reply is not a JSON object, or is nested too deeply or too large");
 	return NULL;
 }

@@ -165,8 +165,9 @@ static bool is_allowed(struct redfish *r, const struct rf_request *q)
 
 	if (!q->effect || !r->may_act || r->may_act(r->op->arg))
 		return true;
-	(void)!err_set(&e, ERR_CONFLICT, 0, "%s %s: no longer allowed, not sent", q->method,
-		       q->path);
+	(void)!err_set(&e, ERR_CONFLICT, 0,
+		       "%s %s: not sent, because drover may no longer change the machine",
+		       q->method, q->path);
 	rf_fail(r, &e);
 	return false;
 }
@@ -229,11 +230,13 @@ static char *redirect_path(const struct redfish *r, const struct rf_request *q,
 	char *path = NULL;
 
 	if (!to)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "without Location");
+		(void)!err_set(e, ERR_PROTOCOL, 0, "the reply has no Location header");
 	else if (q->redirects >= MAX_REDIRECTS)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "after %d others, to %s", MAX_REDIRECTS, to);
+		(void)!err_set(e, ERR_PROTOCOL, 0, "not followed after %d other redirects, to %s",
+			       MAX_REDIRECTS, to);
 	else if (!is_repeatable(q, http->status))
-		(void)!err_set(e, ERR_PROTOCOL, 0, "of a change, not followed, to %s", to);
+		(void)!err_set(e, ERR_PROTOCOL, 0,
+			       "not followed, because the request is a change, to %s", to);
 	else
 		path = link_from(r->origin, q->path, to, e);
 	if (!path)

@@ -247,7 +247,8 @@ static void fail_ambiguous(struct redfish *r)
 			   n++ ? ", " : "", r->candidates[i]);
 	}
 	(void)!err_set(&e, ERR_UNSUPPORTED, REDFISH_ADDRESS,
-		       "several Systems, name one in the address: %s", text);
+		       "the BMC has several Systems, append the path of one to the address: %s",
+		       text);
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }
@@ -302,8 +303,9 @@ static void on_systems(struct redfish *r, const struct rf_reply *p)
 			free(path);
 		} else if (r->ncandidates == MAX_CANDIDATES) {
 			free(path);
-			rf_fail_as(r, ERR_UNSUPPORTED,
-				   "too many Systems to look at, name one in the address");
+			rf_fail_as(
+				r, ERR_UNSUPPORTED,
+				"the BMC has too many Systems, append the path of one to the address");
 			return;
 		} else {
 			r->candidates[r->ncandidates++] = path;

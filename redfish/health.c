@@ -90,8 +90,8 @@ void rf_health_read(const json_t *system, struct redfish_system *s)
 		n.worst = "Warning";
 		walk(&n, system, 1);
 	}
-	str_format(s->fault, sizeof(s->fault), "the BMC says Critical%s%s",
-		   n.n ? ": " : ", and not of which part", parts);
+	str_format(s->fault, sizeof(s->fault), "the BMC reports Critical%s%s",
+		   n.n ? ": " : ", but not for which part", parts);
 	str_clean(s->fault);
 	redact(s->fault);
 }

@@ -119,7 +119,8 @@ char *link_path(const char *origin, const char *link, struct err *e)
 		/* mutant: redirect-elsewhere */
 		if (!same(&ours, &theirs)) {
 			(void)!err_set(e, ERR_PROTOCOL, 0,
-				       "the BMC points at another server: %.80s", link);
+				       "the BMC returned a link to a different server: %.80s",
+				       link);
 			return NULL;
 		}
 		rest = theirs.rest;
@@ -131,7 +132,7 @@ char *link_path(const char *origin, const char *link, struct err *e)
 		return path;
 	free(path);
 bad:
-	(void)!err_set(e, ERR_PROTOCOL, 0, "the BMC gave a link that is none: %.80s",
+	(void)!err_set(e, ERR_PROTOCOL, 0, "the BMC returned an invalid link: %.80s",
 		       str_or(link, "(empty)"));
 	return NULL;
 }

@@ -308,8 +308,9 @@ static void enable(struct redfish *r)
 	} else if (++r->op->rescans < ENABLE_LOOKS) {
 		rf_wait(r, ENABLE_MS, scan_again);
 	} else {
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0,
-			       "virtual media were enabled, and there is no slot for a CD yet");
+		(void)!err_set(
+			&e, ERR_UNAVAILABLE, 0,
+			"remote media were enabled, but the BMC shows no virtual media slot for a CD yet");
 		e.scope = ERR_MACHINE;
 		rf_fail(r, &e);
 	}
@@ -663,7 +664,8 @@ static void insert_send(struct redfish *r)
 static void insert_start(struct redfish *r, const struct rf_reply *p)
 {
 	aim(r, p, "#VirtualMedia.InsertMedia");
-	(void)!err_set(&r->saved_err, ERR_INVALID, 0, "this media address cannot be sent");
+	(void)!err_set(&r->saved_err, ERR_INVALID, 0,
+		       "the address of the boot medium cannot be sent to the BMC");
 	rf_media_trust(r, p->json, insert_send);
 }
 

@@ -221,10 +221,11 @@ static bool is_left_alone(const struct redfish *r, struct err *e)
 
 	if (left <= 0)
 		return false;
-	(void)!err_set(e, r->left_as, r->left_code, "the BMC is left alone for %lld s more%s",
+	(void)!err_set(e, r->left_as, r->left_code,
+		       "drover sends this BMC no request for another %lld s%s",
 		       (long long)(left + 999) / 1000,
-		       r->failures >= BREAKER_FAILURES ? ": it did not answer so often"
-						       : ", as it asked");
+		       r->failures >= BREAKER_FAILURES ? ": it repeatedly did not answer"
+						       : ", as the BMC asked");
 	e->scope = ERR_MACHINE;
 	e->retry_after_ms = (uint32_t)left;
 	return true;

@@ -118,11 +118,10 @@ static void basic_not_taken(struct redfish *r)
 	r->no_basic = true;
 	if (r->no_service)
 		rf_fail_as(r, ERR_PROTOCOL,
-			   "the BMC names a session service that is not there, "
-			   "and takes no Basic login");
+			   "the BMC refers to a session service that does not exist, "
+			   "and refuses Basic login");
 	else
-		rf_fail_as(r, ERR_CAPACITY,
-			   "the BMC has no session free, and takes no Basic login");
+		rf_fail_as(r, ERR_CAPACITY, "the BMC has no free session, and refuses Basic login");
 }
 
 static void delete_old(struct redfish *r);
@@ -196,10 +195,9 @@ static void no_session_left(struct redfish *r, const struct err *e)
 static void use_basic(struct redfish *r)
 {
 	if (r->session_worked) {
-		rf_fail_as(
-			r, ERR_PROTOCOL,
-			"the BMC had sessions, and says now that it has none: not falling back to "
-			"Basic");
+		rf_fail_as(r, ERR_PROTOCOL,
+			   "the BMC supported sessions before, but now shows no session service: "
+			   "drover does not fall back to Basic login");
 		return;
 	}
 	r->basic = true;
@@ -211,10 +209,9 @@ static void use_basic(struct redfish *r)
 static void no_service(struct redfish *r)
 {
 	if (r->session_worked || r->old_session) {
-		rf_fail_as(
-			r, ERR_PROTOCOL,
-			"the BMC had sessions, and says now that it has none: not falling back to "
-			"Basic");
+		rf_fail_as(r, ERR_PROTOCOL,
+			   "the BMC supported sessions before, but now shows no session service: "
+			   "drover does not fall back to Basic login");
 		return;
 	}
 	r->no_service = true;
@@ -270,7 +267,8 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	if (!path)
 		path = rf_link(r, p->json, &e);
 	if (!path && p->location) {
-		rf_fail_as(r, ERR_PROTOCOL, "the BMC's session is on another server");
+		rf_fail_as(r, ERR_PROTOCOL,
+			   "the BMC returned a session link to a different server");
 		return;
 	}
 	secret_free(r->token);
@@ -434,7 +432,7 @@ static void on_root(struct redfish *r, const struct rf_reply *p)
 	if (r->systems_path)
 		log_in(r);
 	else
-		rf_fail_as(r, ERR_PROTOCOL, "the service root names no Systems");
+		rf_fail_as(r, ERR_PROTOCOL, "the Redfish service root has no link to Systems");
 }
 
 /* Ends the operation after the session was deleted. A session that no longer exists (401, 404)

@@ -500,7 +500,7 @@ EACH_BACKEND(what_a_bmc_calls_critical_comes_with_a_look)
 		return;
 	w->bmc[0].health = "{'Status': {'HealthRollup': 'Critical'}}";
 	assert_int_equal(observe(w, &a), ERR_NONE);
-	assert_string_equal(a.fault, "the BMC says Critical, and not of which part");
+	assert_string_equal(a.fault, "the BMC reports Critical, but not for which part");
 	w->bmc[0].health = "{'Status': {'Health': 'OK'}}";
 	assert_int_equal(observe(w, &a), ERR_NONE);
 	assert_string_equal(a.fault, "");

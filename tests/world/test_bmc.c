@@ -489,8 +489,8 @@ static void what_its_bmc_calls_critical_is_named(void **state)
 	b->bmc.health = "{'Status': {'HealthRollup': 'Critical'}, 'MemorySummary': {'Status': "
 			"{'HealthRollup': 'Critical'}}}";
 	world_run(&w, 300000);
-	assert_true(
-		is_healthy(b, "False HardwareFault the BMC says Critical: MemorySummary Critical"));
+	assert_true(is_healthy(
+		b, "False HardwareFault the BMC reports Critical: MemorySummary Critical"));
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_running(&w, &w.tenants[0], "train", 1800);
 	b->bmc.health = "{'Status': {'HealthRollup': 'OK'}}";

@@ -20,28 +20,28 @@ static void what_is_critical_is_named(void **state)
 		 "", true},
 		/* Health is OK, HealthRollup is not: a part has failed. */
 		{"{'Status': {'Health': 'OK', 'HealthRollup': 'Critical'}}",
-		 "the BMC says Critical, and not of which part", true},
+		 "the BMC reports Critical, but not for which part", true},
 		{"{'Status': {'Health': 'Critical'}, 'MemorySummary': {'Status': {'HealthRollup': "
 		 "'Critical'}}, 'ProcessorSummary': {'Status': {'HealthRollup': 'OK'}}}",
-		 "the BMC says Critical: MemorySummary Critical", true},
+		 "the BMC reports Critical: MemorySummary Critical", true},
 		{"{'Status': {'Health': 'Critical'}, 'ProcessorSummary': {'Status': {'Health': "
 		 "'Warning'}}}",
-		 "the BMC says Critical: ProcessorSummary Warning", true},
+		 "the BMC reports Critical: ProcessorSummary Warning", true},
 		/* HPE's list of the parts in the rollup. */
 		{"{'Status': {'HealthRollup': 'Critical'}, "
 		 "'Oem': {'Hpe': {'AggregateHealthStatus': "
 		 "{'Fans': {'Status': {'Health': 'OK'}}, 'Storage': {'Status': {'Health': "
 		 "'Critical'}}}}}}",
-		 "the BMC says Critical: Storage Critical", true},
+		 "the BMC reports Critical: Storage Critical", true},
 		{"{'Status': {'HealthRollup': 'Critical', 'Conditions': [{'Severity': 'Warning', "
 		 "'Message': 'It is warm'}, {'Severity': 'Critical', 'Message': 'DIMM A1 has "
 		 "failed'}, 7]}}",
-		 "the BMC says Critical: DIMM A1 has failed", true},
+		 "the BMC reports Critical: DIMM A1 has failed", true},
 		/* At most three parts are named. */
 		{"{'Status': {'Health': 'Critical'}, 'A': {'Status': {'Health': 'Critical'}}, 'B': "
 		 "{'Status': {'Health': 'Critical'}}, 'C': {'Status': {'Health': 'Critical'}}, "
 		 "'D': {'Status': {'Health': 'Critical'}}}",
-		 "the BMC says Critical: A Critical, B Critical, C Critical", true},
+		 "the BMC reports Critical: A Critical, B Critical, C Critical", true},
 	};
 	struct bmc_rig *f = *state;
 	unsigned requests;
