@@ -266,7 +266,8 @@ static void next_candidate(struct redfish *r)
 	else if (r->saved_err.kind != ERR_NONE)
 		rf_fail(r, &r->saved_err);
 	else
-		rf_fail_as(r, ERR_UNSUPPORTED, "no System of this BMC can be switched");
+		rf_fail_as(r, ERR_UNSUPPORTED,
+			   "no System of this BMC supports power control (ComputerSystem.Reset)");
 }
 
 static bool is_candidate(const struct redfish *r, const char *path)
@@ -303,9 +304,9 @@ static void on_systems(struct redfish *r, const struct rf_reply *p)
 			free(path);
 		} else if (r->ncandidates == MAX_CANDIDATES) {
 			free(path);
-			rf_fail_as(
-				r, ERR_UNSUPPORTED,
-				"the BMC has too many Systems, append the path of one to the address");
+			rf_fail_as(r, ERR_UNSUPPORTED,
+				   "the BMC has too many Systems, append the path of one to "
+				   "the address");
 			return;
 		} else {
 			r->candidates[r->ncandidates++] = path;

@@ -308,9 +308,9 @@ static void enable(struct redfish *r)
 	} else if (++r->op->rescans < ENABLE_LOOKS) {
 		rf_wait(r, ENABLE_MS, scan_again);
 	} else {
-		(void)!err_set(
-			&e, ERR_UNAVAILABLE, 0,
-			"remote media were enabled, but the BMC shows no virtual media slot for a CD yet");
+		(void)!err_set(&e, ERR_UNAVAILABLE, 0,
+			       "remote media were enabled, but the BMC shows no virtual media "
+			       "slot for a CD yet");
 		e.scope = ERR_MACHINE;
 		rf_fail(r, &e);
 	}
