@@ -236,7 +236,7 @@ static char *redirect_path(const struct redfish *r, const struct rf_request *q,
 			       MAX_REDIRECTS, to);
 	else if (!is_repeatable(q, http->status))
 		(void)!err_set(e, ERR_PROTOCOL, 0,
-			       "to %s, not followed because this request may change the BMC", to);
+			       "to %s, not followed because the BMC may have made the change", to);
 	else
 		path = link_from(r->origin, q->path, to, e);
 	if (!path)

@@ -69,7 +69,7 @@ void ec2_known_missing(struct ec2_known *k, const char *cluster, const struct ma
 		    !str_eq(ec2_instance_tag(&n->instance, ELASTIC_TAG_CLUSTER), cluster))
 			continue;
 		n->instance.state = gone ? ELASTIC_TERMINATED : ELASTIC_UNKNOWN;
-		n->instance.reason = "the cloud does not list it";
+		n->instance.reason = "the cloud does not list this instance";
 		add(&n->instance, arg);
 		if (gone)
 			map_del(k->entries, it.key);

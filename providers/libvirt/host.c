@@ -717,7 +717,8 @@ int host_undefine(struct host *h, const char *domain, const char *uuid, const ch
 	else if (rc == 0)
 		rc = is_owned(&s, provider, machine, e);
 	if (rc == 0 && s.dom && s.active)
-		rc = err_set(e, ERR_UNAVAILABLE, 0, "domain %.100s is on: it is not undefined",
+		rc = err_set(e, ERR_UNAVAILABLE, 0,
+			     "domain %.100s is on: a domain is undefined only while it is off",
 			     domain);
 	/* Delete the volumes first: after the domain is undefined, nothing shows which Machine they
 	 * belong to. */

@@ -522,7 +522,7 @@ static void what_is_not_shown_yet_is_not_gone(void **state)
 	pass(w, 10000);
 	a = list(w);
 	assert_int_equal(a.v[0].state, ELASTIC_TERMINATED);
-	assert_string_equal(a.reasons[0], "the cloud does not list it");
+	assert_string_equal(a.reasons[0], "the cloud does not list this instance");
 	assert_int_equal(list(w).n, 0);
 	world_free(w);
 }
