@@ -136,8 +136,8 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 
 	if (r->status >= 300 && r->status < 400)
 		return err_set(e, ERR_PROTOCOL, r->status,
-			       "it redirects to %.100s: name the address that answers in "
-			       "network.netris.endpoint",
+			       "it redirects to %.100s: set network.netris.endpoint to "
+			       "the address that answers without a redirect",
 			       str_or(http_reply_header(r, "Location"), "nowhere"));
 	if (http_err(r, e) < 0) {
 		/* The controller also answers 500 to invalid input, which cannot be distinguished
@@ -187,7 +187,7 @@ static int read_objects(const struct netris_request *q, const json_t *j, struct 
 	if (netris_decode(q->kind, data, out->arena, out, e) < 0)
 		return -1;
 	if (q->one && out->n != 1)
-		return err_set(e, ERR_PROTOCOL, 0, "%zu elements for one id", out->n);
+		return err_set(e, ERR_PROTOCOL, 0, "%zu objects for one id, want one", out->n);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ static json_t *parse(const struct netris_request *q, const struct http_reply *r,
 		return json_null();
 	j = json_parse(r->body, r->body_len, e);
 	if (!j)
-		(void)!err_wrap(e, "it answers no JSON");
+		(void)!err_wrap(e, "its answer is not JSON");
 	return j;
 }
 
@@ -230,7 +230,7 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 			return;
 		}
 		(void)!err_set(&bad, ERR_DENIED, r->status,
-			       "401 right after a login: the session does not hold");
+			       "401 right after a login: the controller refuses its own cookie");
 		request_end(q, NULL, &bad);
 		return;
 	}
@@ -265,7 +265,7 @@ static void send(struct netris_request *q)
 
 	/* mutant: netris-may-act */
 	if (q->changes && q->call.may_act && !q->call.may_act(q->call.arg)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "no longer allowed, not sent");
+		(void)!err_set(&e, ERR_CONFLICT, 0, "no longer allowed: the change was not sent");
 		request_fail(q, &e);
 		return;
 	}
@@ -325,7 +325,7 @@ static void on_login(const struct http_reply *r, const struct err *e, void *arg)
 				return;
 			}
 			(void)!err_set(&bad, ERR_PROTOCOL, 0,
-				       "a login without the cookie connect.sid");
+				       "the answer to the login sets no cookie connect.sid");
 		}
 		/* Replace the reply's text, because it may quote the request, which contains the
 		 * password. */

@@ -56,23 +56,23 @@ enum netris_release netris_release_of(const char *build, char text[static NETRIS
 
 	if (str_empty(build) || !read_parts(build, is)) {
 		str_format(text, NETRIS_RELEASE_TEXT,
-			   "its release is not told%s%.40s: whether it is one of 4.5.3 "
-			   "to 4.15 is not confirmed",
-			   str_empty(build) ? "" : " by ", str_or(build, ""));
+			   "its release cannot be read%s%.40s: it is not confirmed to be "
+			   "one of 4.5.3 to 4.15",
+			   str_empty(build) ? "" : " from ", str_or(build, ""));
 		return NETRIS_RELEASE_UNTOLD;
 	}
 	/* mutant: netris-old-release */
 	if (compare(is, oldest, PARTS) < 0) {
 		str_format(text, NETRIS_RELEASE_TEXT,
-			   "release %.40s is older than 4.5.3, and may lose servers of clusters: "
-			   "upgrade it; nothing is changed there",
+			   "release %.40s is older than 4.5.3 and may lose servers of clusters: "
+			   "upgrade it; until then drover changes nothing there",
 			   build);
 		return NETRIS_RELEASE_OLD;
 	}
 	if (compare(is, newest, 2) > 0) {
 		str_format(text, NETRIS_RELEASE_TEXT,
-			   "release %.40s is newer than 4.15, the last that was looked "
-			   "at: it is not confirmed",
+			   "release %.40s is not confirmed: it is newer than 4.15, "
+			   "the newest confirmed release",
 			   build);
 		return NETRIS_RELEASE_NEW;
 	}
