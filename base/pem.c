@@ -70,8 +70,9 @@ static bool is_encrypted(const struct block *b)
 
 static int encrypted(struct err *e)
 {
-	return err_set(e, ERR_INVALID, 0,
-		       "is encrypted: nobody is there to give the passphrase, want it unencrypted");
+	return err_set(
+		e, ERR_INVALID, 0,
+		"is encrypted, and drover cannot ask for the passphrase: want it unencrypted");
 }
 
 static BIO *reader(const char *text, size_t len, struct err *e)

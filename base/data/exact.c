@@ -400,7 +400,8 @@ static int find(struct exact object, const char *name, struct exact *found, stru
 	unsigned count;
 
 	if (exact_kind(object) != EXACT_OBJECT)
-		return err_set(e, ERR_PROTOCOL, 0, "no JSON object, so it has no member %s", name);
+		return err_set(e, ERR_PROTOCOL, 0, "not a JSON object, so it has no member %s",
+			       name);
 	*found = member(object, name, &count);
 	if (count > 1)
 		return err_set(e, ERR_PROTOCOL, 0, "member %s is there %u times", name, count);

@@ -336,7 +336,7 @@ static int decode_map(struct decoder *d, const struct field *f, json_t *j, const
 	json_t *value;
 
 	if (!json_is_object(j))
-		return wrong(d, at, "want an object of texts", j);
+		return wrong(d, at, "want an object whose values are text", j);
 	if (json_object_size(j) > max_items(f))
 		return too_many(d, f, at, json_object_size(j));
 	out->v = arena_calloc(d->a, json_object_size(j), sizeof(*out->v));
@@ -364,7 +364,7 @@ static int decode_resources(struct decoder *d, const struct field *f, json_t *j,
 	json_t *value;
 
 	if (!json_is_object(j))
-		return wrong(d, at, "want an object of quantities", j);
+		return wrong(d, at, "want an object whose values are quantities", j);
 	if (json_object_size(j) > max_items(f))
 		return too_many(d, f, at, json_object_size(j));
 	out->v = arena_calloc(d->a, json_object_size(j), sizeof(*out->v));

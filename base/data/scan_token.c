@@ -137,7 +137,7 @@ static int escape(const char *p, size_t len, char out[static 4], size_t *n, cons
 		return unicode_escape(p, len, out, n, what);
 	at = p[1] ? strchr(from, p[1]) : NULL;
 	if (!at)
-		return bad("an escape that is none", what);
+		return bad("an invalid escape", what);
 	out[0] = to[at - from];
 	*n = 1;
 	return 2;
@@ -210,7 +210,7 @@ bool scan_number(const char *text, size_t len, struct scan_number *out, const ch
 	errno = 0;
 	*what = "a number that does not fit";
 	if (!is_number(text, text + len, &out->real)) {
-		*what = "a number that is none";
+		*what = "an invalid number";
 		return false;
 	}
 	if (out->real) {

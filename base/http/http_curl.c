@@ -246,7 +246,7 @@ static const char *barred(const struct http_peer_spec *p, const char *address, i
 	if (!p->local_ok && http_address_text_is_local(address))
 		return "its name leads to a loopback or link-local address";
 	if (p->may_reach && !p->may_reach(address, port, p->may_reach_arg))
-		return "it leads to an address that it may not be used for";
+		return "its name leads to an address that this connection may not reach";
 	return NULL;
 }
 

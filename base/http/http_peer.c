@@ -129,7 +129,8 @@ static int material_read(struct material *m, const struct http_peer_spec *spec, 
 
 	*m = (struct material){0};
 	if (!spec->client_cert_pem != !key)
-		return err_set(e, ERR_INVALID, 0, "a client certificate and its key go together");
+		return err_set(e, ERR_INVALID, 0,
+			       "want both a client certificate and its key, or neither");
 	if (spec->pem_read) {
 		m->ca = mem_strdup(spec->ca_pem);
 		m->cert = mem_strdup(spec->client_cert_pem);

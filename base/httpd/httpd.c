@@ -350,7 +350,8 @@ bool httpd_body_data(struct httpd_req *q, const char *data, size_t len)
 	if (len > q->d->body_budget - q->d->body_bytes) {
 		free_body(q);
 		httpd_reply_header(q, "Retry-After", "1");
-		httpd_reply_status(q, 503, "too much is being sent at once");
+		httpd_reply_status(
+			q, 503, "the server is receiving too many bytes at once: try again later");
 		return false;
 	}
 	if (buf_add(&q->body, data, len, &e) == 0) {

@@ -405,7 +405,8 @@ int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *k
 			return err_set(e, ERR_INVALID, 0, "revision %llu follows %llu",
 				       (unsigned long long)rev, (unsigned long long)s->rev);
 		if (!apply(s, &c) || event_at(s, rev)->version->create_rev != create_rev)
-			return err_set(e, ERR_INVALID, 0, "revision %llu: what was before is lost",
+			return err_set(e, ERR_INVALID, 0,
+				       "revision %llu: earlier versions of its key are missing",
 				       (unsigned long long)rev);
 		s->durable = rev;
 		return 0;
@@ -413,7 +414,8 @@ int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *k
 	/* Before the history, each key may have only one version, which is not a deletion: all
 	 * others have been deleted from the disk. */
 	if (old || !value || create_rev > rev)
-		return err_set(e, ERR_INVALID, 0, "revision %llu should not be there",
+		return err_set(e, ERR_INVALID, 0,
+			       "revision %llu is invalid before the start of the history",
 			       (unsigned long long)rev);
 	store_version_unref(store_index_put(s->index, version_new(&c, rev, create_rev)));
 	return 0;

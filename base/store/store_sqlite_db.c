@@ -65,11 +65,10 @@ static int64_t sum_of(const struct store_db_row *r)
 
 static int damaged(const struct store_db *d, const char *how, struct err *e)
 {
-	return err_set(
-		e, ERR_INVALID, 0,
-		"%s is damaged (%s); nothing was changed: put a copy back, or move the folder "
-		"away to begin empty",
-		d->file, how);
+	return err_set(e, ERR_INVALID, 0,
+		       "%s is damaged (%s); nothing was changed: restore a backup, or move the "
+		       "folder away to start with an empty store",
+		       d->file, how);
 }
 
 static int failed(const struct store_db *d, struct err *e)
@@ -317,7 +316,7 @@ static int load_row(struct store_db *d, sqlite3_stmt *st, struct store *s, struc
 
 	if (r.rev == 0 || r.rev > INT64_MAX || r.create_rev == 0 || !r.key ||
 	    strlen(r.key) != (size_t)sqlite3_column_bytes(st, 2))
-		return damaged(d, "a row makes no sense", e);
+		return damaged(d, "a row is invalid", e);
 	if (sqlite3_column_type(st, 3) != SQLITE_NULL) {
 		r.value = sqlite3_column_blob(st, 3);
 		/* Use "" for an empty value, for which SQLite returns NULL. */
@@ -325,7 +324,7 @@ static int load_row(struct store_db *d, sqlite3_stmt *st, struct store *s, struc
 		r.value_len = (size_t)sqlite3_column_bytes(st, 3);
 	}
 	if (sqlite3_column_int64(st, 4) != sum_of(&r))
-		return damaged(d, "a row has another sum than when it was written", e);
+		return damaged(d, "the checksum of a row does not match its content", e);
 	if (store_load(s, r.rev, r.create_rev, r.key, r.value, r.value_len, &why) < 0)
 		return damaged(d, why.text, e);
 	return 0;
@@ -340,7 +339,7 @@ int store_db_load(struct store_db *d, struct store *s, struct err *e)
 	if (ask_number(d, "SELECT oldest FROM history", &oldest, e) < 0)
 		return -1;
 	if (oldest < 1)
-		return damaged(d, "the history begins nowhere", e);
+		return damaged(d, "the start of the history is not a positive revision", e);
 	store_load_begin(s, (uint64_t)oldest);
 	rc = sqlite3_prepare_v2(d->sql,
 				"SELECT rev, create_rev, key, value, sum FROM version ORDER BY rev",

@@ -488,7 +488,7 @@ static void an_owner_says_where_its_peer_may_not_go(void **state)
 	try(&r, &spec, &g);
 	assert_true(g.failed);
 	assert_int_equal(g.err.kind, ERR_DENIED);
-	assert_non_null(strstr(g.err.text, "an address that it may not be used for"));
+	assert_non_null(strstr(g.err.text, "an address that this connection may not reach"));
 	assert_int_equal(r.served, 0);
 	spec.may_reach = NULL;
 	try(&r, &spec, &g);

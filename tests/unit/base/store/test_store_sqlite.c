@@ -490,10 +490,10 @@ static void a_damaged_file_is_refused_and_says_what_to_do(void **state)
 	memcpy(bad, good, len);
 	memset(bad + (page - 1) * 4096, 0xa5, 4096);
 	write_file(f->file, bad, len);
-	refused_untouched(f, ERR_INVALID, "put a copy back");
+	refused_untouched(f, ERR_INVALID, "restore a backup");
 
 	write_file(f->file, good, len / 2);
-	refused(f, ERR_INVALID, "put a copy back");
+	refused(f, ERR_INVALID, "restore a backup");
 	write_file(f->file, "this is no database at all, is it?", 34);
 	refused(f, ERR_INVALID, "damaged");
 	write_file(f->file, good, len);
@@ -557,16 +557,17 @@ static void rows_that_contradict_one_another_are_refused(void **state)
 	} cases[] = {
 		{"DELETE FROM version WHERE rev = (SELECT max(rev) - 3 FROM version)", "follows"},
 		{"DELETE FROM history", "a row is missing"},
-		{"UPDATE history SET oldest = -4", "begins nowhere"},
-		{"UPDATE history SET oldest = oldest + 20", "should not be there"},
+		{"UPDATE history SET oldest = -4", "is not a positive revision"},
+		{"UPDATE history SET oldest = oldest + 20",
+		 "is invalid before the start of the history"},
 		{"UPDATE history SET oldest = oldest - 1", "follows"},
-		{"UPDATE version SET create_rev = create_rev + 1", "another sum"},
-		{"UPDATE version SET value = NULL", "another sum"},
-		{"UPDATE version SET key = key || '0' WHERE rev = 90", "another sum"},
-		{"UPDATE version SET rev = -1 WHERE rev = 90", "makes no sense"},
-		{"UPDATE version SET key = 'a' || char(0) || 'b'", "makes no sense"},
+		{"UPDATE version SET create_rev = create_rev + 1", "the checksum of a row"},
+		{"UPDATE version SET value = NULL", "the checksum of a row"},
+		{"UPDATE version SET key = key || '0' WHERE rev = 90", "the checksum of a row"},
+		{"UPDATE version SET rev = -1 WHERE rev = 90", "a row is invalid"},
+		{"UPDATE version SET key = 'a' || char(0) || 'b'", "a row is invalid"},
 		{"DELETE FROM version WHERE key = 'steady' AND value = x'31'",
-		 "what was before is lost"},
+		 "earlier versions of its key are missing"},
 		{"DROP TABLE history", "no such table"},
 	};
 	size_t len;
