@@ -515,9 +515,10 @@ static int on_list_end(const char *rv, void *arg, struct err *e)
 		c->telling--;
 		if (!accepted) {
 			staged_clear(c);
-			return err_set(e, ERR_UNAVAILABLE, 0,
-				       "a new list lacks %zu of %zu objects; the old ones are kept",
-				       loss.gone, loss.before);
+			return err_set(
+				e, ERR_UNAVAILABLE, 0,
+				"a new list lacks %zu of %zu objects; drover keeps the old list",
+				loss.gone, loss.before);
 		}
 	}
 	commit(c, rv);

@@ -116,7 +116,8 @@ void kube_call_start(struct kube_call *call)
 	call->deadline = call->timeout_ms ? loop_now(loop_of(c->group)) + limit : INT64_MAX;
 	if (call->refused.kind == ERR_NONE && !call->urgent && c->in_line >= KUBE_QUEUE_MAX)
 		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
-			       "%s: not sent: %d calls are in line", c->name, KUBE_QUEUE_MAX);
+			       "%s: not sent: %d calls are queued already", c->name,
+			       KUBE_QUEUE_MAX);
 	if (call->refused.kind != ERR_NONE) {
 		refuse(call);
 		return;
@@ -132,8 +133,8 @@ void kube_client_drop_queued(struct kube_client *c)
 	list_for_each (call, &c->queued, struct kube_call, link) {
 		if (call->urgent)
 			continue;
-		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0, "%s: not sent any more",
-			       c->name);
+		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
+			       "%s: dropped from the queue before it was sent", c->name);
 		refuse(call);
 	}
 }
@@ -324,7 +325,8 @@ static int on_value(json_t *value, void *arg, struct err *e)
 	if (call->on_item)
 		return call->cancelled ? 0 : call->on_meta(call, value, e);
 	if (scan_left_out(call->scan))
-		return err_set(e, ERR_PROTOCOL, 0, "%s: more in a reply than is read", call->path);
+		return err_set(e, ERR_PROTOCOL, 0, "%s: the reply has more data than drover reads",
+			       call->path);
 	json_decref(call->reply);
 	call->reply = json_incref(value);
 	return 0;
@@ -473,9 +475,8 @@ static void on_call_timer(void *arg)
 	if (call->refused.kind != ERR_NONE)
 		e = call->refused;
 	else
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0,
-			       "%s: not sent in time: %zu calls are in line", call->c->name,
-			       call->c->in_line);
+		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s: not sent in time: %zu calls are queued",
+			       call->c->name, call->c->in_line);
 	settle(call, NULL, &e);
 }
 

@@ -175,11 +175,12 @@ static int check_server(const char *server, const char *path, bool http_ok, bool
 		return err_set(e, ERR_INVALID, 0, "%s: want https://host:port, got \"%s\"", path,
 			       server);
 	if (strpbrk(rest, "%\\ ") || strstr(rest, "/.."))
-		return err_set(e, ERR_INVALID, 0, "%s: a path without escapes, got \"%s\"", path,
+		return err_set(e, ERR_INVALID, 0,
+			       "%s: want a path without %%, \\, spaces and /.., got \"%s\"", path,
 			       server);
 	for (const char *c = rest; *c; c++)
 		if (*c <= ' ' || *c > '~')
-			return err_set(e, ERR_INVALID, 0, "%s: only printable ASCII", path);
+			return err_set(e, ERR_INVALID, 0, "%s: want only printable ASCII", path);
 	if (!local_ok && http_host_is_local(host, bracketed))
 		return err_set(e, ERR_INVALID, 0,
 			       "%s: loopback and link-local addresses are not allowed in a "
@@ -531,8 +532,10 @@ static int take_user(struct reader *r, const json_t *o, const char *path, struct
 	    take_key(r, o, path, "client-key", &c->client_key_pem) < 0)
 		return -1;
 	if (!c->client_cert_pem != !c->client_key_pem)
-		return err_set(r->e, ERR_INVALID, 0,
-			       "%s: a client certificate and its key come together", path);
+		return err_set(
+			r->e, ERR_INVALID, 0,
+			"%s: want both client-certificate-data and client-key-data, or neither",
+			path);
 	/* mutant: key-pair */
 	if (c->client_key_pem && pem_pair(c->client_cert_pem, c->client_key_pem, r->e) < 0)
 		return err_wrap(r->e, "%s", material_at(o, path, "client-key", at));

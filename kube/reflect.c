@@ -144,7 +144,8 @@ static int check_version(struct kube_reflect *r, const char *rv, struct err *e)
 		return 0;
 	}
 	r->old_lists++;
-	return err_set(e, ERR_UNAVAILABLE, 0, "a list of %s at version %s, but %s was seen before",
+	return err_set(e, ERR_UNAVAILABLE, 0,
+		       "a list of %s has version %s, older than %s, which was seen before",
 		       r->resource->plural, rv, r->rv);
 }
 
@@ -262,7 +263,7 @@ static int on_line(struct kube_call *call, json_t *line, struct err *e)
 
 	r->heard = now(r);
 	if (!type || !json_is_object(object))
-		return err_set(e, ERR_PROTOCOL, 0, "watch: a line that is no event");
+		return err_set(e, ERR_PROTOCOL, 0, "watch: a line is not an event");
 	if (!strcmp(type, "ERROR"))
 		return error_event(object, e);
 	if (!strcmp(type, "ADDED") || !strcmp(type, "MODIFIED") || !strcmp(type, "DELETED"))

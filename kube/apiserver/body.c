@@ -45,7 +45,7 @@ json_t *request_body(struct request *rq)
 	j = body_has_type(rq, "application/yaml") ? yaml_parse(body, len, &e)
 						  : json_parse(body, len, &e);
 	if (!j)
-		(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the body is not to be read: %s",
+		(void)!fault_set(&rq->fault, FAULT_BAD_REQUEST, "the body cannot be read: %s",
 				 e.text);
 	return j;
 }

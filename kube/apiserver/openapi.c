@@ -80,12 +80,13 @@ static void add_schema(const struct resource *r, json_t *components, struct aren
 	schema = json_object_get(components, name);
 	properties = json_object_get(schema, "properties");
 	if (m) {
-		json_object_set_new(properties, "apiVersion",
-				    json_pack("{s:s, s:s}", "type", "string", "description",
-					      "Group and version of its kind."));
 		json_object_set_new(
-			properties, "kind",
-			json_pack("{s:s, s:s}", "type", "string", "description", "What it is."));
+			properties, "apiVersion",
+			json_pack("{s:s, s:s}", "type", "string", "description",
+				  "API group and version of the object, such as apps/v1."));
+		json_object_set_new(properties, "kind",
+				    json_pack("{s:s, s:s}", "type", "string", "description",
+					      "Kind of the object, such as Pod."));
 	}
 	json_object_set_new(schema, "x-kubernetes-group-version-kind",
 			    json_pack("[{s:s, s:s, s:s}]", "group", r->group, "version", r->version,

@@ -19,7 +19,7 @@ struct wire {
 
 static int broken(struct fault *f, const char *what)
 {
-	return fault_set(f, FAULT_BAD_REQUEST, "the body is not to be read: protobuf: %s", what);
+	return fault_set(f, FAULT_BAD_REQUEST, "the body cannot be read: protobuf: %s", what);
 }
 
 static bool get_varint(struct wire *w, uint64_t *out)

@@ -255,7 +255,8 @@ void do_token_request(struct request *rq)
 	text = make_token(rq->a, rq->arena, account, json_at(asked, "spec", "audiences"), seconds,
 			  kind, json_str_at(ref, "name"), uid);
 	if (!text) {
-		(void)!fault_set(&rq->fault, FAULT_INTERNAL, "the key of tokens cannot be kept");
+		(void)!fault_set(&rq->fault, FAULT_INTERNAL,
+				 "the key that signs tokens cannot be stored");
 		reply_fault(rq);
 		return;
 	}
@@ -313,7 +314,7 @@ int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
 	text = make_token(rq->a, rq->arena, account, NULL, 0, "secret", json_str_at(meta, "name"),
 			  json_str_at(meta, "uid"));
 	if (!text)
-		return fault_set(f, FAULT_INTERNAL, "the key of tokens cannot be kept");
+		return fault_set(f, FAULT_INTERNAL, "the key that signs tokens cannot be stored");
 	set_data(json_object_get(secret, "data"), "token", text);
 	set_data(json_object_get(secret, "data"), "namespace", ns);
 	if (rq->a->ca_pem)

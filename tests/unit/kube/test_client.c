@@ -286,7 +286,7 @@ static void a_reply_with_too_much_in_it_is_refused(void **state)
 	kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &h);
 	wait_for(&h);
 	assert_int_equal(h.e.kind, ERR_PROTOCOL);
-	assert_non_null(strstr(h.e.text, "more in a reply than is read"));
+	assert_non_null(strstr(h.e.text, "the reply has more data than drover reads"));
 	got_free(&g);
 	got_free(&h);
 	fake_api_stop(&f);

@@ -246,8 +246,9 @@ static void a_list_from_the_past_is_taken_only_when_it_stays_so(void **state)
 	fake_api_run(&r.f, 60000);
 	followed_changes(&r, "");
 	assert_false(kube_cache_healthy(r.cache));
-	assert_string_equal(r.last_ill.text,
-			    "a list of nodes at version 150, but 200 was seen before");
+	assert_string_equal(
+		r.last_ill.text,
+		"a list of nodes has version 150, older than 200, which was seen before");
 	/* After ten refusals the list is accepted: the cluster was restored from a backup. */
 	fake_api_run(&r.f, 300000);
 	followed_changes(&r, "-b=1 a=2>1 ");
