@@ -217,7 +217,7 @@ static int look_for_residue(struct pass *p, const struct erase_method *r, int64_
 	    now_ms() - since < evidence_least_ms(&x->device)) {
 		(void)fail(x, "EraseUnverified");
 		return err_set(e, ERR_PROTOCOL, 0,
-			       "%s ended sooner than the whole drive can be written", r->technique);
+			       "%s ended too early to have written the whole drive", r->technique);
 	}
 	let_it_end(p, r->accept, since);
 	atomic_store(&x->progress.erased_bytes, x->device.bytes);
@@ -491,7 +491,7 @@ static int end_pass(const struct pass *p, int rc, struct err *e)
 	if (!rc && x->device.level < x->minimum_level) {
 		x->device.reason = "EraseBelowPolicy";
 		rc = err_set(
-			e, ERR_UNSUPPORTED, 0, "%s earns less than the required level %s%s",
+			e, ERR_UNSUPPORTED, 0, "%s reaches less than the required level %s%s",
 			x->device.technique, wipe_level_names[x->minimum_level],
 			p->ata.erase_frozen || p->ata.sanitize_frozen
 				? "; firmware froze the drive's stronger methods: power-cycle it"

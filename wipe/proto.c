@@ -88,7 +88,8 @@ const struct field proto_boot_fields[] = {
 	      .want = "64 hex digits",
 	      .doc = "Secret with which the agent of this boot authenticates."),
 	FIELD(proto_boot, wall_time, "wallTime", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Unix milliseconds; a machine's clock that is earlier or a day ahead is set."),
+	      .doc = "drover's clock, Unix milliseconds. The agent sets a clock that is behind, or "
+		     "more than a day ahead."),
 	FIELD(proto_boot, address, "address", FIELD_STR, .max_len = 18,
 	      .doc = "IPv4 address and prefix length of the NIC; absent: DHCP."),
 	FIELD(proto_boot, gateway, "gateway", FIELD_STR, .max_len = 15, .doc = "IPv4 gateway."),
@@ -129,7 +130,7 @@ const struct field proto_hello_fields[] = {
 	FIELD_OBJ(proto_hello, dmi, "dmi", dmi_fields,
 		  .doc = "Identity of the machine from SMBIOS."),
 	FIELD(proto_hello, trust, "trust", FIELD_ENUM, .enums = wipe_trust_names,
-	      .def = "\"BootNetwork\"", .doc = "What the agent's identity rests on."),
+	      .def = "\"BootNetwork\"", .doc = "Trust level of the agent, as in the evidence."),
 	FIELD(proto_hello, probes, "probes", FIELD_BOOL,
 	      .doc = "The agent supports the order probe."),
 	FIELDS_END,

@@ -105,7 +105,7 @@ int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t
 	int highest = evidence_highest_level(d->technique);
 
 	if (d->level > highest)
-		return err_set(e, ERR_DENIED, 0, "technique %s earns %s at most, not %s",
+		return err_set(e, ERR_DENIED, 0, "technique %s reaches %s at most, not %s",
 			       str_or(d->technique, "(none)"), wipe_level_names[highest],
 			       wipe_level_names[d->level]);
 	if (!d->raw_status.n || d->raw_status.v[d->raw_status.n - 1])

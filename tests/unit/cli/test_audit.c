@@ -161,7 +161,7 @@ static void a_level_that_technique_answer_or_time_do_not_bear_out_is_bad(void **
 		else
 			ev.end_time = ev.start_time + 1000;
 		o = made_record(&ev);
-		expect_bad(o, i == 0   ? "technique None earns Fail at most"
+		expect_bad(o, i == 0   ? "technique None reaches Fail at most"
 			      : i == 3 ? "the minimum is"
 				       : "rawStatus");
 	}

@@ -255,10 +255,10 @@ static void technique_last_answer_and_time_bear_the_level_out(void **state)
 	struct evidence ev = good(l);
 
 	drives[1].technique = "None";
-	refused(l, &ev, NULL, "drive eui.2: technique None earns Fail at most, not Purge");
+	refused(l, &ev, NULL, "drive eui.2: technique None reaches Fail at most, not Purge");
 	ev = good(l);
 	drives[1].technique = "Overwrite";
-	refused(l, &ev, NULL, "technique Overwrite earns Clear at most, not Purge");
+	refused(l, &ev, NULL, "technique Overwrite reaches Clear at most, not Purge");
 	ev = good(l);
 	drives[0].raw_status = (struct ints){failed, 2};
 	refused(l, &ev, NULL, "drive eui.1: rawStatus: the drive's last answer is 5, not 0");
