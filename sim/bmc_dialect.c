@@ -53,12 +53,12 @@ static bool reset_is_welcome(struct bmc_call *c, const char *type, bool changes,
 	if (on && q->power.on_busy_ms && !b->m->on && b->switched_at != INT64_MIN &&
 	    bmc_now(b) - b->switched_at < q->power.on_busy_ms) {
 		bmc_error_as(c, 409, "IDRAC.2.8.ActionParameterValueConflict",
-			     "The host is still going off.");
+			     "The host is still powering off.");
 		return false;
 	}
 	if (!changes && q->power.same && !str_eq(type, "ForceRestart")) {
 		bmc_error_as(c, (int)q->power.same, "Base.1.8.InvalidOperation",
-			     "The host is so already.");
+			     "The host is already in this power state.");
 		return false;
 	}
 	return true;
@@ -226,7 +226,7 @@ void bmc_dialect_attributes(struct bmc_call *c)
 	}
 	if (!str_eq(device, BMC_VCD) && !str_eq(device, "Normal")) {
 		bmc_error_as(c, 400, "IDRAC.2.8.SYS407",
-			     "Of " BMC_FIRST_DEVICE " VCD-DVD and Normal are simulated.");
+			     BMC_FIRST_DEVICE " must be VCD-DVD or Normal.");
 		return;
 	}
 	if (!taken(c, SIM_ANSWER_OK, "Attributes", false, false))
@@ -287,7 +287,7 @@ static bool server_fits(struct bmc_call *c)
 
 	if (quirks(c)->media.tls_only && !str_starts(image, "https://"))
 		bmc_error_as(c, 400, "Base.1.13.ActionParameterValueFormatError",
-			     "The image has to be of https or smb.");
+			     "The URL of the image must begin with https://.");
 	else if (quirks(c)->media.verifies && !c->b->unverified)
 		bmc_error_as(c, 400, "Base.1.13.ResourceAtUriUnauthorized",
 			     "The certificate of the server is not trusted.");

@@ -57,8 +57,8 @@ void bmc_put_medium(struct sim_bmc *b, const char *image)
 	loop_timer_stop(&b->vanish);
 	bmc_set(&b->m->image, image);
 	sim_machine_save(b->m);
-	bmc_event(b, "VirtualMediaChanged", image ? "A medium is in." : "The medium is out.",
-		  bmc_slot_path(b));
+	bmc_event(b, "VirtualMediaChanged",
+		  image ? "A medium was inserted." : "The medium was removed.", bmc_slot_path(b));
 	if (image && bmc_fault(b, "MediaVanishes", NULL))
 		loop_timer_start(&b->vanish, VANISH_MS);
 }

@@ -439,7 +439,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		{"user", USER, "NAME", 0, "Account of the BMCs (admin)", 0},                       \
 		{"drives", DRIVES, "N", 0, "Number of drives in each machine (2)", 0},             \
 		{"drive-gib", DRIVE_GIB, "N", 0, "Size of each drive, sparse (16)", 0},            \
-		{"speed", SPEED, "N", 0, "Factor by which the simulation is faster (1)", 0},       \
+		{"speed", SPEED, "N", 0, "Factor by which boots and wipes are faster (1)", 0},     \
 		{"dialect",                                                                        \
 		 DIALECT,                                                                          \
 		 "NAME",                                                                           \

@@ -422,7 +422,7 @@ static void dispatch(struct sim_head *h, struct httpd_req *q)
 	struct err e;
 
 	if (exact_read(text, len, &body, &e) < 0 || exact_kind(body) != EXACT_OBJECT) {
-		httpd_reply(q, 400, "text/plain", "no JSON", 7);
+		httpd_reply(q, 400, "text/plain", "not a JSON object", 17);
 		return;
 	}
 	service = str_or(exact_str_at(body, "service", a), "");
