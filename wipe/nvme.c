@@ -285,10 +285,10 @@ int nvme_show_all(const struct host *h, const char *dir, int fd, void *page, str
 		return err_set(e, ERR_NOT_FOUND, 0,
 			       "the controller has no namespace: create one, or remove the drive");
 	if (nsid_at(page, NSIDS - 1))
-		return err_set(
-			e, ERR_CAPACITY, 0,
-			"the controller has %d namespaces or more: delete some, or remove the drive",
-			NSIDS);
+		return err_set(e, ERR_CAPACITY, 0,
+			       "the controller has %d namespaces or more: delete some, or remove "
+			       "the drive",
+			       NSIDS);
 	all = mem_alloc(PAGE);
 	memcpy(all, page, PAGE);
 	rc = managed ? attach_rest(h, fd, all, le16toh(controller), page, e) : 0;
