@@ -143,7 +143,8 @@ static const struct field claim_status_fields[] = {
 		node_claim_status,
 		"Conditions: Launched, Registered and Initialized (the machine "
 		"has reached the state booting, gating and serving, in this "
-		"order; False again once it stops); Ready (the machine serves, and its Node is Ready); "
+		"order; False again once it stops); Ready (the machine serves, and its Node is "
+		"Ready); "
 		"Drifted (the node differs from its pool's template); "
 		"Consolidatable (the node's pods fit on other nodes); OwnersMatch "
 		"(False if the tenant or pool has another UID than the claim "

@@ -171,7 +171,8 @@ static void drive(const struct report *r, size_t number, const struct evidence_d
 	     arena_printf(
 		     r->a,
 		     "%lld test marks (canaries) were written before the wipe, %lld found after "
-		     "it; of %lld blocks read back %lld were clean, %lld not clean, %lld unreadable",
+		     "it; of %lld blocks read back %lld were clean, %lld not clean, %lld "
+		     "unreadable",
 		     (long long)d->canaries.planted, (long long)d->canaries.found,
 		     (long long)(d->reads.clean + d->reads.dirty + d->reads.unreadable),
 		     (long long)d->reads.clean, (long long)d->reads.dirty,

@@ -323,7 +323,8 @@ struct evict_look evict_turn(struct evict *ev, const char *policy)
 		t.look.left++;
 		if (!t.look.blocked_by)
 			t.look.blocked_by =
-				"pods that drover does not read: the tenant has more than its limit";
+				"pods that drover does not read: the tenant has more than its "
+				"limit";
 	}
 	return t.look;
 }

@@ -76,8 +76,8 @@ static int proves(const struct machine_identity *want, const char *uuid, const c
 			return 0;
 		return err_set(
 			e, ERR_CONFLICT, 0,
-			"spec.identity has no UUID that distinguishes machines: its serialNumber is "
-			"%s, but %s reports %s",
+			"spec.identity has no UUID that distinguishes machines: its serialNumber "
+			"is %s, but %s reports %s",
 			str_or(want->serial_number, "(none)"), who, named(serial));
 	}
 	switch (uuid_compare(want->system_uuid, uuid)) {

@@ -70,8 +70,8 @@ static int controllers_fit(const struct machine *m, const struct proto_inventory
 		if (w->driven > (s ? s->driven : 0))
 			return err_set(
 				e, ERR_INVALID, 0,
-				"spec.controllers requires %lld of PCI ID %s with a driver, the agent "
-				"found %lld",
+				"spec.controllers requires %lld of PCI ID %s with a driver, the "
+				"agent found %lld",
 				(long long)w->driven, w->id, (long long)(s ? s->driven : 0));
 	}
 	for (size_t i = 0; want.n && i < seen.n; i++) {
@@ -80,8 +80,8 @@ static int controllers_fit(const struct machine *m, const struct proto_inventory
 		if (seen.v[i].dark > (w ? w->dark : 0))
 			return err_set(
 				e, ERR_INVALID, 0,
-				"spec.controllers allows %lld of PCI ID %s without a driver, the agent "
-				"found "
+				"spec.controllers allows %lld of PCI ID %s without a driver, the "
+				"agent found "
 				"%lld",
 				(long long)(w ? w->dark : 0), seen.v[i].id,
 				(long long)seen.v[i].dark);

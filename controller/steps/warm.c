@@ -266,8 +266,8 @@ static bool ensure_movable(struct life *l)
 	if (l->observation.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
-			"status says warm, but the machine is on without drover's boot medium: it no "
-			"longer counts as clean; it is wiped once it is off; if it may be wiped "
+			"status says warm, but the machine is on without drover's boot medium: it "
+			"no longer counts as clean; it is wiped once it is off; if it may be wiped "
 			"now, run `drover approve --wipe %s`",
 			l->name);
 	else

@@ -227,7 +227,7 @@ static void its_release_is_told_and_one_that_is_too_old_is_wrong(void **state)
 	replace(w, NULL);
 	sim_netris_fault(w->fake.sim, "Status", "GET /api/users/permissions", NULL, 403, 0);
 	assert_int_equal(check(w), 0);
-	assert_true(says(w, "note", "not told"));
+	assert_true(says(w, "note", "cannot be read"));
 }
 
 static void a_release_that_does_not_say_who_is_shared_is_wrong(void **state)

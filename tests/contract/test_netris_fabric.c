@@ -738,7 +738,7 @@ static void a_release_that_is_not_told_is_said(void **state)
 	sim_netris_fault(w->fake.sim, "Status", "GET /api/users/permissions", NULL, 403, 0);
 	assert_int_equal(place(w, 1, "quarantine", &a), ERR_NONE);
 	assert_true(fabric_about(w->fabric, text, sizeof(text)));
-	assert_non_null(strstr(text, "not told"));
+	assert_non_null(strstr(text, "cannot be read"));
 	assert_false(fabric_trouble(w->fabric, text, sizeof(text)));
 }
 

@@ -45,7 +45,7 @@ static void patch_netris(struct sim_world *w, const char *member, const char *va
 static void what_goes_wrong_is_named_and_ends(void **state)
 {
 	static const struct wrong rows[] = {
-		{"Garbage", "GET /api/v2/server-cluster", 0, "answers no JSON"},
+		{"Garbage", "GET /api/v2/server-cluster", 0, "its answer is not JSON"},
 		{"NoShared", NULL, 0, "does not report which servers are shared"},
 		{"Status", PUT_CLUSTER, 403, "403"},
 		{"Ignored", PUT_CLUSTER, 0, "does not show the change"},

@@ -406,7 +406,7 @@ static void a_controller_that_lost_its_driver_or_hides_something_is_no_clean_mac
 		assert_string_equal(world_at(b, "status.quarantine.reason"),
 				    i ? "StorageHidden" : "InventoryMismatch");
 		assert_non_null(strstr(world_at(b, "status.quarantine.message"),
-				       i ? "namespace 2" : "2 of 144d:a80a with a driver"));
+				       i ? "namespace 2" : "2 of PCI ID 144d:a80a with a driver"));
 		world_stop(&w);
 	}
 }

@@ -90,8 +90,8 @@ static void what_is_no_usable_key_is_refused(void **state)
 	static const struct refusal cases[] = {
 		{"", "is not PEM of a private key"},
 		{PEMS_CERT, "is not PEM of a private key"},
-		{PEMS_KEY_ENCRYPTED, "is encrypted: "},
-		{PEMS_KEY_SEC1_ENCRYPTED, "is encrypted: "},
+		{PEMS_KEY_ENCRYPTED, "is encrypted, and "},
+		{PEMS_KEY_SEC1_ENCRYPTED, "is encrypted, and "},
 		{"-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n",
 		 "has a private key that cannot be read"},
 		{"-----BEGIN OPENSSH PRIVATE KEY-----\naGVsbG8=\n"

@@ -142,7 +142,8 @@ static void retry_says_what_it_does(void **state)
 		 "machine m-1 (free): drover now tries the login that its BMC refused once more"},
 		{"{'bmc': null, 'operation': {'step': 'power-on', 'attempt': 1, 'waitingFor': "
 		 "'Device', 'lastError': {'reason': 'AgentVersionMismatch', 'message': 'x'}}}",
-		 "machine m-1 (free): drover boots it again now, from the boot image"},
+		 "machine m-1 (free): drover boots the machine again now, from the "
+		 "current boot image"},
 		{"{'bmc': null, 'operation': {'step': 'x', 'waitingFor': 'Approval', 'lastError': "
 		 "{'reason': 'NotApproved', 'message': 'm', 'time': '2025-11-24T16:10:00Z'}}}",
 		 "machine m-1 (free): it waits for an operator because of NotApproved, which a "

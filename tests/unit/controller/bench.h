@@ -100,7 +100,7 @@ struct bench {
 	/* The last reply to a request of the test */
 	bool done;
 	int status;
-	char text[8192];
+	char text[16384];
 	struct arena *a;
 	struct err e;
 };

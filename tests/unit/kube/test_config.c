@@ -226,7 +226,7 @@ static void a_tenants_config_with_anything_else_is_refused(void **state)
 		 "clusters[0].cluster.tls-server-name: want"},
 		{NULL, "extensions: []", ERR_INVALID, "users[0].user: neither token nor"},
 		{NULL, "client-certificate-data: " CERT64 ", token: t", ERR_INVALID,
-		 "users[0].user: a client certificate and"},
+		 "users[0].user: want both client-certificate-data and"},
 		{NULL, "token: \"a\\r\\nX: y\"", ERR_INVALID,
 		 "users[0].user.token: want printable"},
 		{NULL, "token: 'a b'", ERR_INVALID, "users[0].user.token: want printable"},

@@ -9,8 +9,8 @@ static void each_release_is_judged_by_its_number(void **state)
 		enum netris_release want;
 		const char *says;
 	} rows[] = {
-		{NULL, NETRIS_RELEASE_UNTOLD, "not told"},
-		{"", NETRIS_RELEASE_UNTOLD, "not told"},
+		{NULL, NETRIS_RELEASE_UNTOLD, "cannot be read"},
+		{"", NETRIS_RELEASE_UNTOLD, "cannot be read"},
 		{"main-9f2c", NETRIS_RELEASE_UNTOLD, "main-9f2c"},
 		{"4", NETRIS_RELEASE_UNTOLD, "not confirmed"},
 		{"4.99999999", NETRIS_RELEASE_UNTOLD, "not confirmed"},

@@ -122,17 +122,17 @@ static void controllers_that_went_lost_their_driver_or_hide_something_are_named(
 		"spec.controllers requires 2 of PCI ID 144d:a80a with a driver, the agent found 1");
 	wanted[0].driven = 1;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
-	assert_string_equal(
-		e.text,
-		"spec.controllers allows 0 of PCI ID 144d:a80a without a driver, the agent found 1");
+	assert_string_equal(e.text,
+			    "spec.controllers allows 0 of PCI ID 144d:a80a without a driver, the "
+			    "agent found 1");
 	wanted[0].dark = 1;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_NONE);
 	/* A controller without a driver has an ID that no operator approved. */
 	found[3].driver = NULL;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
-	assert_string_equal(
-		e.text,
-		"spec.controllers allows 0 of PCI ID 8086:a182 without a driver, the agent found 1");
+	assert_string_equal(e.text,
+			    "spec.controllers allows 0 of PCI ID 8086:a182 without a driver, the "
+			    "agent found 1");
 	inv.controllers.n = 0;
 	assert_int_equal(inventory_misfit(&m, &p, &inv, &e), REASON_InventoryMismatch);
 	assert_string_equal(

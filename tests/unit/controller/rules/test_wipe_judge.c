@@ -86,9 +86,9 @@ static void evidence_of_another_machine_or_tenancy_is_none(void **state)
 	refused(l, &ev, NULL, "for machine (none)");
 	ev = good(l);
 	ev.tenancy = 40;
-	refused(l, &ev, NULL, "ends tenancy 40, the machine is in 41");
+	refused(l, &ev, NULL, "is for tenancy 40, but the machine has tenancy 41");
 	ev.tenancy = 42;
-	refused(l, &ev, NULL, "ends tenancy 42, the machine is in 41");
+	refused(l, &ev, NULL, "is for tenancy 42, but the machine has tenancy 41");
 	bench_life_done(l);
 }
 

@@ -693,9 +693,9 @@ static void a_review_ends_before_its_tenants_client_is_freed(void **state)
 		map_del(b->tenants.map, "team-a");
 		fake_api_run(&b->f, 5000);
 		assert_int_equal(b->status, 503);
-		assert_string_equal(b->text,
-				    "{\"error\":\"the tenant's cluster does not review the "
-				    "caller: its VirtualCluster or kubeconfig changed\"}");
+		assert_string_equal(b->text, "{\"error\":\"the tenant's cluster did not check the "
+					     "caller's token and rights: its VirtualCluster or "
+					     "kubeconfig changed\"}");
 		httpd_free(t->d);
 		free(t->text);
 		free(t);
