@@ -43,7 +43,7 @@ static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, provider, "provider", FIELD_STR, .required = true, .max_len = 253,
 	      .doc = "Name of the Provider that launched the instance."),
 	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
-	      .doc = "Currency of the field amount, an ISO 4217 code."),
+	      .doc = "Currency of `amount`, as an ISO 4217 code."),
 	FIELD(burst_ledger_row, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
 	      .doc = "Cost of the launch, or of all launches that the row adds up, in the field "
 		     "currency."),

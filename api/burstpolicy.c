@@ -350,13 +350,15 @@ static const struct field runtime_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime, min_expected_runtime, "minExpectedRuntime",
 		 FIELD_DURATION, .max = YEAR,
 		 .doc = "Shortest expected run time of work for which instances may be launched. "
-			"Work that declares no run time is refused. In the controller, that is all "
-			"work (docs/burst.md)."),
+			"Work that declares no run time is refused. The controller knows the run "
+			"time of no work and therefore refuses all; only drover simulate uses the "
+			"value (docs/burst.md)."),
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
 		 FIELD_STR, AS_FRACTION,
 		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
 			"spec.cost.bootAndStageTime may take. Work that declares no run time is "
-			"refused. In the controller, that is all work (docs/burst.md)."),
+			"refused. The controller knows the run time of no work and therefore "
+			"refuses all; only drover simulate uses the value (docs/burst.md)."),
 	FIELD_IN(burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
 		 .min = MINUTE, .max = YEAR,
 		 .doc = "Longest run time of work for which instances may be launched. Work that "
@@ -586,7 +588,7 @@ static const struct field spend_fields[] = {
 	      .doc = "Tenant, workload or Provider to which the values apply. Empty for the scopes "
 		     "Policy and Global."),
 	FIELD(burst_policy_spend, amount, "amount", FIELD_STR, .max_len = 24,
-	      .doc = "Amount of the budget, in spec.cost.currency."),
+	      .doc = "Limit of the budget (spec.budget[].amount), in spec.cost.currency."),
 	FIELD(burst_policy_spend, spent, "spent", FIELD_STR, .max_len = 24,
 	      .doc = "Amount that counts in this period, in spec.cost.currency: actual "
 		     "cost, and the highest further cost of running instances (if "
@@ -607,9 +609,10 @@ static const struct field status_fields[] = {
 		    .max_items = BURST_POLICY_SPENDS,
 		    .doc = "Amounts that count against the budgets now."),
 	CONDITIONS_ROW(burst_policy_status,
-		       "Conditions: Active (drover decides by this policy; the reason is "
-		       "spec.mode or Paused; False if another policy matches the same "
-		       "work); Valid (drover can use spec; absent until drover first "
+		       "Conditions: Active (True while drover decides by this policy; its "
+		       "reason is then the value of spec.mode, or Paused while spec.paused is "
+		       "true; False with reason PoliciesOverlap if another policy matches the "
+		       "same work); Valid (drover can use spec; absent until drover first "
 		       "refuses spec)."),
 	FIELDS_END,
 };

@@ -291,9 +291,9 @@ static const struct field power_fields[] = {
 			"OPERATION/BOOT/KEYS: ID of the operation, boot number, and ID of "
 			"drover's keys. Only the agent of this boot may connect."),
 	FIELD_IN(machine_status, power, http_boot, "httpBoot", FIELD_STR, .max_len = 253,
-		 .doc = "Boot of the agent by HTTP for which the machine was switched on, as "
-			"OPERATION/BOOT: ID of the operation and boot number. Removed once the "
-			"machine is seen off after that boot."),
+		 .doc = "HTTP boot of the agent for which drover last switched the machine on, as "
+			"OPERATION/BOOT: ID of the operation and boot number. Removed when drover "
+			"next sees that the machine is off."),
 	FIELDS_END,
 };
 

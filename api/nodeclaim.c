@@ -16,8 +16,8 @@ static const struct field requests_fields[] = {
 
 static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, uid, "uid", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "ID of the gang, the same for all its NodeClaims. With spec.burst, it is the "
-		     "ID of one launch decision for the gang."),
+	      .doc = "ID that all NodeClaims of one gang have in common. With spec.burst, each "
+		     "launch of the gang has its own ID."),
 	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 0, .max = 100000,
 	      .doc = "Number of NodeClaims of the gang. Set with spec.burst. 0: unknown."),
 	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,

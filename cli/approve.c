@@ -56,9 +56,9 @@ static int confirm_forgotten(struct cli_client *c, const char *machine, const js
 	const char *tenant = json_str_at(m, "status", "tenant", "name");
 
 	fprintf(stderr,
-		"The drives marked - or ! no longer belong to machine %s (serial number %s).\n"
-		"drover has not wiped them%s and will not look for them again. They may still "
-		"hold data.\n"
+		"If you confirm, the drives marked - or ! no longer belong to machine %s (serial "
+		"number %s), and drover will not look for them again.\n"
+		"drover has not wiped them%s. They may still hold data.\n"
 		"If a drive can be put back, put it back and have it wiped: drover approve %s "
 		"--wipe\n"
 		"Confirm only if each of these drives was destroyed, or is kept where nobody can "

@@ -217,7 +217,8 @@ static void on_hello(struct child *c, const json_t *j)
 		loop_timer_stop(&c->hello_limit);
 		return;
 	}
-	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "%s does not speak protocol 1", c->argv[0]);
+	(void)!err_set(&e, ERR_UNSUPPORTED, 0,
+		       "%s does not support version 1 of drover's provider protocol", c->argv[0]);
 	e.scope = ERR_PROVIDER;
 	process_unfit(c, &e);
 }

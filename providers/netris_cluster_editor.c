@@ -109,10 +109,12 @@ static void end_all(struct netris_cluster_editor *l, bool all, const struct err 
 bool netris_cluster_editor_incident(const struct netris_cluster_editor *l, char *text, size_t size)
 {
 	if (l->missing.n)
-		str_format(text, size,
-			   "server cluster %.60s lost %.80s to another writer: drover does not "
-			   "change this cluster until these servers are in a cluster again",
-			   l->name, l->missing_names);
+		str_format(
+			text, size,
+			"another writer removed %.80s from server cluster %.60s: drover does not "
+			"change this cluster until each of these servers is in a server "
+			"cluster again",
+			l->missing_names, l->name);
 	return l->missing.n > 0;
 }
 

@@ -198,7 +198,8 @@ static int look_at_samples(struct pass *p, const struct erase_method *r, struct 
 	if (!n.dirty)
 		return 0;
 	(void)fail(x, "EraseUnverified");
-	return err_set(e, ERR_PROTOCOL, 0, "%s reported success but left %d dirty blocks",
+	return err_set(e, ERR_PROTOCOL, 0,
+		       "%s reported success, but %d of the checked blocks still hold data",
 		       r->technique, (int)n.dirty);
 }
 
@@ -408,8 +409,8 @@ static void distrust(struct pass *p, size_t n, const struct erase_method *r, int
 			rc[i] = fail(p[i].x, "EraseUnverified");
 			(void)!err_set(
 				&e[i], ERR_PROTOCOL, 0,
-				"%s reported success but left %d canaries or dirty blocks in "
-				"other namespaces of this drive",
+				"%s reported success but left %d canaries or blocks with data "
+				"in other namespaces of this drive",
 				r->technique, (int)left);
 		}
 }
@@ -566,7 +567,7 @@ static int verify_drive(struct erase *x, int64_t samples, struct err *e)
 		return err_set(e, ERR_INVALID, 0, "the drive was not wiped: %s", x->device.reason);
 	if (x->device.canaries.found || n.dirty) {
 		(void)fail(x, "EraseUnverified");
-		return err_set(e, ERR_PROTOCOL, 0, "%d canaries and %d dirty blocks found",
+		return err_set(e, ERR_PROTOCOL, 0, "%d canaries and %d blocks with data found",
 			       (int)x->device.canaries.found, (int)n.dirty);
 	}
 	if (x->device.reads.unreadable) {

@@ -316,8 +316,8 @@ static void wait_for_call_of_now(struct life *l)
 			  agent_session_refusal(l->agent));
 	} else if (late) {
 		life_wait(l, WAITING_DEVICE, REASON_AgentSilent,
-			  "no agent called in %lld boots; drover does not boot the machine again "
-			  "before the deadline",
+			  "in %lld boots, no agent contacted drover; drover does not boot the "
+			  "machine again until the state's deadline",
 			  (long long)op->boot_number);
 	} else if (reason_find(op->last_error.reason) == REASON_PowerStateUnexpected) {
 		/* The machine runs the boot medium of this boot, so PowerStateUnexpected no longer

@@ -62,7 +62,8 @@ static int judge_floor(const struct machine *m, const struct evidence *ev,
 	}
 	/* mutant: judge-trust */
 	if (ev->agent_trust < f->minimum_trust)
-		return err_set(e, ERR_DENIED, 0, "agent trust is %s, %s requires %s",
+		return err_set(e, ERR_DENIED, 0,
+			       "the agent's trust level is %s, but %s requires %s",
 			       wipe_trust_names[ev->agent_trust], whose,
 			       wipe_trust_names[f->minimum_trust]);
 	lacks = statement_lacks(covered, statement_parts(&f->must_cover));

@@ -259,7 +259,8 @@ static void on_up(struct exact device, const struct err *failed, void *arg)
 		fail(j, &e);
 	} else if (!str_eq(n.lock.token, j->call.handle)) {
 		tell(j, PROVIDER_PROGRESS_FAILED,
-		     "UP, but the mark in extra_values is not that of this install: another "
+		     "UP, but extra_values does not hold the mark that drover wrote for this "
+		     "installation of the node: another "
 		     "writer changed the node");
 	} else if (/* mutant: bcm-up-believed */ str_eq(n.next_install_mode, "FULL")) {
 		tell(j, PROVIDER_PROGRESS_UNBEGUN,

@@ -283,7 +283,7 @@ static void two_controllers_at_once_lose_nobody(void **state)
 		world_release(b);
 		world_wait_all(&w, "free", 4 * 3600);
 	}
-	assert_null(strstr(w.log, "to another writer"));
+	assert_null(strstr(w.log, "another writer removed"));
 	s.stops = true;
 	world_wait(&w, is_at_rest, &s, 600, "the other one moves nothing");
 	for (unsigned i = 0; i < 2; i++) {

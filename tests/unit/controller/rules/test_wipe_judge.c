@@ -311,7 +311,8 @@ static void the_claims_floor_comes_on_top(void **state)
 	floor.minimum_level.hdd = WIPE_CLEAR;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
 	floor.minimum_trust = WIPE_SECURE_BOOT;
-	refused(l, &ev, &floor, "agent trust is BootNetwork, the claim requires SecureBoot");
+	refused(l, &ev, &floor,
+		"the agent's trust level is BootNetwork, but the claim requires SecureBoot");
 	ev.agent_trust = WIPE_QUOTE;
 	assert_ok(wipe_judge(l->m, life_provider(l), &ev, &floor, &d->e), &d->e);
 	bench_life_done(l);
@@ -377,7 +378,8 @@ static void the_providers_floor_of_trust_counts_and_it_must_be_known(void **stat
 	struct evidence ev = good(l);
 
 	bench_patch(d, OBJECT_PROVIDER, "hall-a", "{'spec': {'wipe': {'minimumTrust': 'Quote'}}}");
-	refused(l, &ev, NULL, "agent trust is BootNetwork, the provider requires Quote");
+	refused(l, &ev, NULL,
+		"the agent's trust level is BootNetwork, but the provider requires Quote");
 	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/providers/hall-a", NULL);
 	bench_run(d, 1000);
 	refused(l, &ev, NULL, "the Provider does not exist");
