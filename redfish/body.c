@@ -119,6 +119,7 @@ json_t *rf_body(const struct http_reply *http, struct err *e)
 		return j;
 	json_decref(j);
 	(void)!err_set(e, ERR_PROTOCOL, 0,
-		       "the reply is not a JSON object, or is nested too deeply or too large");
+		       "the reply is not a JSON object, is nested too deeply, or has an object or "
+		       "array with too many members");
 	return NULL;
 }

@@ -226,7 +226,7 @@ static void no_service(struct redfish *r)
 
 static void on_session(struct redfish *r, const struct rf_reply *p)
 {
-	struct err e;
+	struct err e, in_body;
 	char *path;
 
 	if (p->err.code == REDFISH_PASSWORD_CHANGE) {
@@ -265,10 +265,9 @@ static void on_session(struct redfish *r, const struct rf_reply *p)
 	 * the same session. */
 	path = p->location ? link_path(r->origin, p->location, &e) : NULL;
 	if (!path)
-		path = rf_link(r, p->json, &e);
+		path = rf_link(r, p->json, &in_body);
 	if (!path && p->location) {
-		rf_fail_as(r, ERR_PROTOCOL,
-			   "the BMC returned a session link to a different server");
+		rf_fail(r, &e);
 		return;
 	}
 	secret_free(r->token);
