@@ -481,7 +481,7 @@ static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 	quarantined(d, "DriveMissing", "operator");
 	verb_errors_begin();
 	assert_int_equal(cli_do_approve(&c, &a), 1);
-	verb_errors_end("The drives marked - or !");
+	verb_errors_end("the drives marked - or !");
 	assert_said("! WD-DEAD1 4000 bytes, HDD, bay 7, part of virtual disk DATA: the BMC lists "
 		    "this drive");
 	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "unseenDrives"));
