@@ -3,6 +3,8 @@
  * instance types, each in three zones; every machine and every pod is added separately.
  *
  *   plan_1k_mixed_ms, plan_5k_mixed_ms, plan_20k_mixed_ms   world and plan, pods of the mix
+ *   plan_4k_preferences_ms    world and plan, pods of one label that prefer one zone (weight 10) and
+ *                             another zone (weight 1); each must get the first while it has room
  *   plan_50k_identical_ms     world and plan, identical pods
  *   plan_20k_mixed_solve_ms   plan_make() alone
  *   plan_incremental_ms       adds one more pod to a fleet of 5,000 nodes with 10 pods each, and
@@ -67,6 +69,52 @@ static struct times measure(unsigned pods, bool mixed)
 	(void)fprintf(stderr,
 		      "%u pods: %.1f ms, of it the plan %.1f ms; %zu served by %zu claims\n", pods,
 		      best.all, best.solve, best.served, best.claims);
+	return best;
+}
+
+/* Two preferred terms of node affinity: zone-1 before zone-2. */
+static double preferences(void)
+{
+	static const char *zones[] = {"zone-1", "zone-2"};
+	struct requirement of[] = {{BENCH_ZONE, SELECTOR_IN, &zones[0], 1},
+				   {BENCH_ZONE, SELECTOR_IN, &zones[1], 1}};
+	struct world_preference wish[] = {{10, {&of[0], 1}}, {1, {&of[1], 1}}};
+	struct resource requests[] = {{"cpu", bench_milli(500)},
+				      {"memory", quantity_of(512 * BENCH_MIB)}};
+	struct label label = {"my-label", "a"};
+	double best = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		OWN(arena) a = arena_new();
+		const double began = bench_ms();
+		OWN(world) w = bench_world(BENCH_TYPES * 4, BENCH_TYPES, 1);
+		const struct plan *p;
+		double took;
+
+		for (unsigned k = 0; k < 4000; k++) {
+			char name[32];
+
+			(void)str_format(name, sizeof(name), "pod-%06u", k);
+			world_put_pod(w, &(struct world_pod){.tenant = "t",
+							     .ns = "default",
+							     .name = name,
+							     .uid = name,
+							     .unschedulable = true,
+							     .requests = {requests, 2},
+							     .preferences = {wish, 2},
+							     .labels = {&label, 1}});
+		}
+		p = plan_make(w, 0, a);
+		took = bench_ms() - began;
+		for (size_t k = 0; k < p->npods; k++)
+			if (p->pods[k].outcome != PLAN_ON_NEW)
+				bench_die("not all pods are served");
+		for (size_t k = 0; k < p->nclaims; k++)
+			if (!str_eq(p->claims[k].provider, "provider-1"))
+				bench_die("a pod is not in the zone that it prefers");
+		if (!i || took < best)
+			best = took;
+	}
 	return best;
 }
 
@@ -179,6 +227,8 @@ int main(void)
 	t = measure(20000, true);
 	print("plan_20k_mixed_ms", t.all, "ms", 80, "Karpenter", 68700, 20000);
 	print("plan_20k_mixed_solve_ms", t.solve, "ms", 80, "Karpenter", 68700, 20000);
+	print("plan_4k_preferences_ms", preferences(), "ms", 60,
+	      "Karpenter, with preferred anti-affinity too", 50700, 4000);
 	t = measure(50000, false);
 	print("plan_50k_identical_ms", t.all, "ms", 25,
 	      "Cluster Autoscaler, 51,000 like pods, published", 41.4, 50000);
