@@ -117,7 +117,9 @@ static const struct field trigger_fields[] = {
 	      .doc = "Triggers if the waiting work that this policy matches requests, in total, "
 		     "more GPUs than this."),
 	FIELD(burst_policy_trigger, on_prem_impossible, "onPremImpossible", FIELD_BOOL,
-	      .doc = "Triggers if no owned machine is of a type that could run the work."),
+	      .doc = "Triggers if a free owned machine would not help: the work, its tenant, the "
+		     "pools or the instance types would have to change, or the pools leave the "
+		     "work to BurstPolicies."),
 	FIELD_OBJ(burst_policy_trigger, guards, "guards", guards_fields, .def = "{}",
 		  .doc = "Further conditions. All of them must hold, in addition to a trigger."),
 	FIELDS_END,
@@ -318,11 +320,11 @@ static const struct field compliance_fields[] = {
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_allowed, "jurisdictionsAllowed",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
 		 .doc = "Jurisdictions in which instances may run. Offers with another "
-			"jurisdiction, or with none, are refused. If not set, all are allowed."),
+			"or an unknown jurisdiction are refused. If not set, all are allowed."),
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_denied, "jurisdictionsDenied",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
 		 .doc = "Jurisdictions in which instances must not run. Offers with one of these "
-			"jurisdictions, or with none, are refused."),
+			"or an unknown jurisdiction are refused."),
 	FIELD_IN(burst_policy_spec, compliance, data_classes_allowed, "dataClassesAllowed",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
 		 .doc = "Data classes of work for which instances may be launched. Work with "

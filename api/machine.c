@@ -13,11 +13,11 @@ static const char *const waiting_names[] = {"Device", "Rate", "Budget", "Approva
 
 static const struct field bmc_trust_fields[] = {
 	FIELD(machine_bmc_trust, address, "address", FIELD_STR, .required = true, .max_len = 2048,
-	      .doc = "URL of the trusted BMC: the value of spec.bmc.address to which the trust "
-		     "applies."),
+	      .doc = "Copy of spec.bmc.address. While spec.bmc.address differs, the copy does "
+		     "not permit drover to send the BMC's password."),
 	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields,
-		  .doc = "TLS settings of the trusted BMC: the values of spec.bmc.tls to which "
-			 "the trust applies."),
+		  .doc = "Copy of spec.bmc.tls. While spec.bmc.tls differs, the copy does not "
+			 "permit drover to send the BMC's password."),
 	FIELD(machine_bmc_trust, credentials, "credentials", FIELD_STR, AS_NAME,
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
@@ -490,7 +490,9 @@ static const struct field quarantine_fields[] = {
 	FIELD(machine_quarantine, next_attempt, "nextAttempt", FIELD_TIME,
 	      .doc = "Time of the next automatic attempt."),
 	FIELD(machine_quarantine, attempts, "attempts", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Number of automatic attempts so far."),
+	      .doc = "Number of times that drover itself took the machine out of quarantine to try "
+		     "again. Each doubles the wait before the next, up to 6h. Starts again at 0 "
+		     "after a successful wipe, `drover release` or `drover approve --wipe`."),
 	FIELDS_END,
 };
 
@@ -604,8 +606,8 @@ static const struct field status_fields[] = {
 		.doc = "Cloud instance that was launched, or is being launched, for this Machine."),
 	FIELD_PTR(
 		machine_status, install, "install", install_fields,
-		.doc = "Installation by BCM. Removed when the node in BCM is back in its original "
-		       "state."),
+		.doc = "Installation of the claim's image by BCM. Removed after the wipe, once drover "
+		       "has restored the node's previous settings in BCM."),
 	FIELD_OBJ(machine_status, power, "power", power_fields,
 		  .doc = "Power state last reported by the BMC."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
@@ -634,8 +636,8 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(machine_status, failures, "failures", failure_fields, .max_items = 20,
 		    .doc = "Failures of the machine, the newest 20."),
 	FIELD_PTR(machine_status, quarantine, "quarantine", quarantine_fields,
-		  .doc = "Why the machine is quarantined, and how it leaves quarantine. Set while "
-			 "the state is quarantined."),
+		  .doc = "Why the machine is quarantined, and how it leaves quarantine. Also set "
+			 "while drover tries to end the quarantine, until a wipe succeeds."),
 	FIELD_PTR(machine_status, leave, "leave", leave_fields,
 		  .doc = "Why the machine leaves its tenant, and what happens to it afterwards. "
 			 "Set until the machine is free, quarantined or retired."),

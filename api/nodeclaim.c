@@ -35,8 +35,8 @@ static const struct field burst_fields[] = {
 	      .doc = "Work for which the instance is launched: NAMESPACE/NAME of a pod, or name of "
 		     "a gang."),
 	FIELD(node_claim_burst, workload, "workload", FIELD_STR, .max_len = 512,
-	      .doc = "Workload to which budgets of scope Workload charge the launch. If not set, "
-		     "the value of spec.burst.work applies."),
+	      .doc = "Workload whose budgets (scope Workload) pay for the launch. If not set, the "
+		     "work in spec.burst.work."),
 	FIELD(node_claim_burst, region, "region", FIELD_STR, .required = true, .max_len = 128,
 	      .doc = "Region in which the instance must be launched."),
 	FIELD(node_claim_burst, zone, "zone", FIELD_STR, .max_len = 128,

@@ -146,19 +146,22 @@ static bool is_wanted(const struct cost *w, const char *tenant)
 	return !w->tenant || str_eq(w->tenant, tenant);
 }
 
-/* A bill that is being decoded. what: name of the bill, for messages. on_unread() reports on
- * standard error each part of the bill that cannot be decoded, and sets the exit status to 1. */
+/* A bill that is being decoded. what: where it is, for messages. report_unread() reports on
+ * standard error what cannot be decoded, and sets the exit status to 1. */
 struct reading {
 	struct cost *w;
 	const char *what;
 };
 
+static void report_unread(const struct reading *r, const char *effect, const struct err *e)
+{
+	fprintf(stderr, "%s: %s: the bill %s: %s\n", r->w->c.verb, r->what, effect, e->text);
+	r->w->left_out++;
+}
+
 static void on_unread(const struct err *e, void *arg)
 {
-	const struct reading *r = arg;
-
-	fprintf(stderr, "%s: left out %s: %s\n", r->w->c.verb, r->what, e->text);
-	r->w->left_out++;
+	report_unread(arg, "is incomplete, because a part cannot be read", e);
 }
 
 static void on_tenant(json_t *o, void *arg)
@@ -176,7 +179,7 @@ static void on_tenant(json_t *o, void *arg)
 		return;
 	c = cost ? arena_new_obj(w->a, struct virtual_cluster_cost) : NULL;
 	if (c && kept_bill_cost(cost, w->a, c, on_unread, &r, &e) < 0) {
-		on_unread(&e, &r);
+		report_unread(&r, "cannot be read and is left out", &e);
 		c = NULL;
 	}
 	add_bill(w, arena_strdup(w->a, name),
@@ -210,14 +213,14 @@ static int add_kept(struct cost *w)
 			return cli_failed_read(&w->c, &e);
 		json_object_foreach (json_at(map, "data"), uid, v) {
 			struct reading r = {w,
-					    arena_printf(w->a, "ConfigMap %s, bill %s", name, uid)};
+					    arena_printf(w->a, "ConfigMap %s, key %s", name, uid)};
 			struct kept_bill b;
 
 			if (json_object_get(w->standing, uid))
 				continue;
 			if (kept_bill_read(str_or(json_string_value(v), ""), w->a, &b, on_unread,
 					   &r, &e) < 0)
-				on_unread(&e, &r);
+				report_unread(&r, "cannot be read and is left out", &e);
 			else if (is_wanted(w, b.name))
 				add_bill(w, b.name, arena_strdup(w->a, uid), &b.cost);
 		}

@@ -64,7 +64,9 @@ static int change_policy(struct cli_client *c, const char *name, const char *wan
 		return 0;
 	}
 	if (!str_eq(is, wanted))
-		return cli_failed(c, "machine %s is being retired; `drover approve %s` ends that",
+		return cli_failed(c,
+				  "machine %s is retired or will be (spec.managementPolicy is "
+				  "Retire); to take it back: drover approve %s",
 				  name, name);
 	if (!json_at(m, "spec", "identity"))
 		return cli_failed(c, "machine %s was never approved: run `drover approve %s`", name,

@@ -327,7 +327,8 @@ static json_t *read_list(struct view_client *v, const char *path, const char *ro
 	if (!list)
 		return NULL;
 	if (!json_is_array(all)) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "%s: the reply has no %s", path, rows);
+		(void)!err_set(e, ERR_PROTOCOL, 0, "%s: the leader's reply has no list '%s'", path,
+			       rows);
 		return NULL;
 	}
 	while (json_str_at(page, "continue")) {

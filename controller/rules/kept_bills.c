@@ -93,6 +93,8 @@ json_t *kept_bills_patch(const json_t *data, const struct virtual_cluster *vc, i
 	return patch;
 }
 
+#define FIRST "status.cost.charges[0]"
+
 /* Returns a copy of cost, owned by the caller, without the charges that cannot be decoded. Calls
  * on_unread() for each charge left out. */
 static json_t *readable(const json_t *cost, struct arena *a,
@@ -105,7 +107,7 @@ static json_t *readable(const json_t *cost, struct arena *a,
 	json_array_foreach (charges, i, x) {
 		OWN_JSON one = json_deep_copy(cost);
 		struct virtual_cluster_cost ignored;
-		struct err e;
+		struct err e, wrong;
 
 		json_object_set_new(one, "charges", json_pack("[O]", x));
 		if (fields_decode(virtual_cluster_cost_fields, one, "status.cost", &ignored, a,
@@ -113,8 +115,11 @@ static json_t *readable(const json_t *cost, struct arena *a,
 			json_array_append(good, x);
 			continue;
 		}
-		(void)!err_wrap(&e, "charge %zu", i);
-		on_unread(&e, arg);
+		/* The error names the only charge in `one`. */
+		if (str_starts(e.text, FIRST))
+			(void)!err_set(&wrong, e.kind, e.code, "status.cost.charges[%zu]%s", i,
+				       e.text + strlen(FIRST));
+		on_unread(str_starts(e.text, FIRST) ? &wrong : &e, arg);
 	}
 	json_object_set_new(out, "charges", good);
 	return out;

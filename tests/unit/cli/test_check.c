@@ -229,7 +229,8 @@ static void a_lost_evidence_key_is_to_be_restored(void **state)
 		"'agentTrust': 'BootNetwork', 'inventory': {'expected': 0, 'seen': 0}, 'devices': "
 		"[], 'envelope': 'AAAA'}}");
 	assert_int_equal(check(), 1);
-	assert_said("wipe records exist: no machine is wiped or claimed\n"
+	assert_said("WipeRecords exist: until it is restored, no machine is wiped, "
+		    "offered or claimed\n"
 		    "       restore it from a backup");
 }
 

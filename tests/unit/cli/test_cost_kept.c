@@ -171,8 +171,9 @@ static void what_cannot_be_read_is_named_and_the_rest_is_shown(void **state)
 	assert_int_equal(COST(r, "--month", "2026-11"), 1);
 	verb_assert_said("team-a,2026-11,gpus,rack,h100,Ready,2.00,16.00,,,\r\n");
 	verb_assert_said("team-d,2026-11,gpus,rack,h100,Ready,1.00,8.00,,,\r\n");
-	verb_assert_said("bill u-broken: not a bill");
-	verb_assert_said("bill u-part: charge 1: ");
+	verb_assert_said("key u-broken: the bill cannot be read and is left out: not a bill");
+	verb_assert_said("key u-part: the bill is incomplete, because a part cannot be read: "
+			 "status.cost.charges[1].gpus: ");
 }
 
 #define PROVIDERS "/apis/drover.dev/v1alpha1/providers"

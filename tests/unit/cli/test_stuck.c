@@ -141,7 +141,8 @@ static void a_leader_of_another_version_loses_no_row_and_controls_no_terminal(vo
 		       "  machine/?[2Jm");
 	assert_null(strchr(b->said, '\033'));
 	b->reply = "{\"list\": []}";
-	run(b, "the reply has no rows): the list comes from drover's objects alone");
+	run(b, "the leader's reply has no list 'rows'): the list comes "
+	       "from drover's objects alone");
 	b->reply = "x";
 	run(b, "the list comes from drover's objects alone");
 	b->status = 404;

@@ -328,7 +328,7 @@ static void nonsense_is_no_list(void **state)
 
 	b->v = view_client_new(&b->c, &b->where);
 	assert_null(view_client_list(b->v, LIST, "machines", &b->e));
-	assert_non_null(strstr(b->e.text, "the reply has no machines"));
+	assert_non_null(strstr(b->e.text, "the leader's reply has no list 'machines'"));
 }
 
 int main(void)
