@@ -352,8 +352,8 @@ static void check_keys(struct check *k)
 		records = 0;
 	check_secret(
 		k, k->ns, KEYS_EVIDENCE, KEYS_EVIDENCE,
-		records ? "missing, although WipeRecords exist: until it is restored, no machine is wiped, "
-			  "offered or claimed"
+		records ? "missing, although WipeRecords exist: until it is restored, no "
+			  "machine is wiped, offered or claimed"
 			: "missing: no wipe record can be signed",
 		records ? "restore it from a backup: with a new key, existing wipe records could "
 			  "not be verified"

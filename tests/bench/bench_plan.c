@@ -3,8 +3,8 @@
  * instance types, each in three zones; every machine and every pod is added separately.
  *
  *   plan_1k_mixed_ms, plan_5k_mixed_ms, plan_20k_mixed_ms   world and plan, pods of the mix
- *   plan_4k_preferences_ms    world and plan, pods of one label that prefer one zone (weight 10) and
- *                             another zone (weight 1); each must get the first while it has room
+ *   plan_4k_preferences_ms    world and plan, pods that prefer one zone (weight 10) to another
+ *                             (weight 1); each must get the first, which has room
  *   plan_50k_identical_ms     world and plan, identical pods
  *   plan_20k_mixed_solve_ms   plan_make() alone
  *   plan_incremental_ms       adds one more pod to a fleet of 5,000 nodes with 10 pods each, and
