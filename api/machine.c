@@ -604,10 +604,9 @@ static const struct field status_fields[] = {
 	FIELD_PTR(
 		machine_status, instance, "instance", instance_fields,
 		.doc = "Cloud instance that was launched, or is being launched, for this Machine."),
-	FIELD_PTR(
-		machine_status, install, "install", install_fields,
-		.doc = "Installation of the claim's image by BCM. Removed after the wipe, once drover "
-		       "has restored the node's previous settings in BCM."),
+	FIELD_PTR(machine_status, install, "install", install_fields,
+		  .doc = "Installation of the claim's image by BCM. Removed after the wipe, once "
+			 "drover has restored the node's previous settings in BCM."),
 	FIELD_OBJ(machine_status, power, "power", power_fields,
 		  .doc = "Power state last reported by the BMC."),
 	FIELD_OBJ(machine_status, network, "network", network_fields,
