@@ -195,6 +195,20 @@ static void help_operation(json_t *o, const struct machine *m)
 			"");
 }
 
+/* Adds how an operator can replace the power reading of a BMC that drover cannot ask, while the
+ * operation waits for proof that the machine is off. */
+static void help_confirm_off(json_t *o, const struct machine *m)
+{
+	const struct machine_operation *op = m->status.operation;
+	const enum machine_state s = machine_state_find(str_or(m->status.state, ""));
+
+	if ((s == MACHINE_STOPPING || s == MACHINE_ISOLATING || s == MACHINE_LEAVING) &&
+	    str_starts(str_or(op->last_error.reason, ""), "Bmc") &&
+	    !str_eq(m->status.power.state, "Off") && !str_eq(m->status.power.confirmed_by, op->id))
+		answer_help(o, "if you see that the machine is off: drover confirm-off %s",
+			    m->meta.name);
+}
+
 static void leave(json_t *o, const struct machine *m, const struct drain *d)
 {
 	const struct machine_leave *lv = m->status.leave;
@@ -274,8 +288,10 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	explain_activity(o, m, now);
 	answer_conditions(o, &m->status.conditions);
 	quarantine(o, m);
-	if (op)
+	if (op) {
 		help_operation(o, m);
+		help_confirm_off(o, m);
+	}
 	for (size_t i = 0; i < m->status.conditions.n; i++)
 		if (m->status.conditions.v[i].status == CONDITION_FALSE)
 			answer_help_with(o, m->status.conditions.v[i].reason, m->meta.name);

@@ -111,13 +111,13 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 {
 	OWN(arena) a = arena_new();
 	struct machine *m = machine(
-		json_pack(
-			"{s:s, s:s, s:{s:s, s:i, s:s, s:s, s:s, s:{s:s, s:s, s:s}}, s:{s:s, s:s}}",
-			"state", "stopping", "stateSince", at(-125000), "operation", "step",
-			"power-off", "attempt", 3, "waitingFor", "Device", "nextAttempt", at(20000),
-			"deadline", at(90000), "lastError", "reason", "BmcUnreachable", "message",
-			"connection refused", "time", at(-5000), "power", "state", "On",
-			"observedTime", at(-61000)),
+		json_pack("{s:s, s:s, s:{s:s, s:s, s:i, s:s, s:s, s:s, s:{s:s, s:s, s:s}}, s:{s:s, "
+			  "s:s}}",
+			  "state", "stopping", "stateSince", at(-125000), "operation", "id", "op-1",
+			  "step", "power-off", "attempt", 3, "waitingFor", "Device", "nextAttempt",
+			  at(20000), "deadline", at(90000), "lastError", "reason", "BmcUnreachable",
+			  "message", "connection refused", "time", at(-5000), "power", "state",
+			  "On", "observedTime", at(-61000)),
 		a);
 	OWN_JSON answer = explain_machine(m, NULL, NOW);
 	char *text = printed(answer);
@@ -135,8 +135,47 @@ static void a_machine_under_way_says_since_when_for_what_and_when_next(void **st
 		      "  last error    BmcUnreachable: connection refused, 5s ago\n"
 		      "  power         On, read 1m1s ago\n"
 		      "  what helps    check the BMC at spec.bmc.address; drover tries again by "
-		      "itself, or at once with drover retry gpu-1\n");
+		      "itself, or at once with drover retry gpu-1\n"
+		      "  what helps    if you see that the machine is off: drover confirm-off "
+		      "gpu-1\n");
 	free(text);
+}
+
+/* A BMC that cannot be asked: drover confirm-off is offered only while the power matters, and not
+ * again after it was given. */
+static void a_confirmation_is_offered_only_where_it_counts(void **state)
+{
+	static const struct {
+		const char *state, *reason, *power, *confirmed;
+		bool offered;
+	} cases[] = {
+		{"stopping", "BmcUnreachable", "On", "", true},
+		{"isolating", "BmcAuthFailed", "Unknown", "", true},
+		{"leaving", "BmcProtocolError", "On", "op-0", true},
+		{"stopping", "BmcUnreachable", "On", "op-1", false},
+		{"stopping", "BmcUnreachable", "Off", "", false},
+		{"stopping", "NetworkNotConfirmed", "On", "", false},
+		{"booting", "BmcUnreachable", "On", "", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		OWN(arena) a = arena_new();
+		OWN_JSON answer = explain_machine(
+			machine(json_pack("{s:s, s:{s:s, s:s, s:{s:s, s:s}}, s:{s:s, s:s}}",
+					  "state", cases[i].state, "operation", "id", "op-1",
+					  "waitingFor", "Device", "lastError", "reason",
+					  cases[i].reason, "message", "m", "power", "state",
+					  cases[i].power, "confirmedBy", cases[i].confirmed),
+				a),
+			NULL, NOW);
+		OWN_JSON helps = json_incref(json_object_get(answer, "helps"));
+		char *text = json_text(helps);
+
+		assert_int_equal(strstr(text, "drover confirm-off gpu-1") != NULL,
+				 cases[i].offered);
+		free(text);
+	}
 }
 
 /* drover confirm-off is not offered while the BMC reports On, because a confirmation has no effect
@@ -1157,6 +1196,7 @@ int main(void)
 		cmocka_unit_test(of_a_pod_that_no_plan_has_it_is_said_why),
 		cmocka_unit_test(a_pods_claim_is_the_one_that_brings_its_machine),
 		cmocka_unit_test(a_machine_under_way_says_since_when_for_what_and_when_next),
+		cmocka_unit_test(a_confirmation_is_offered_only_where_it_counts),
 		cmocka_unit_test(what_stays_on_is_not_confirmed_off),
 		cmocka_unit_test(a_machine_that_recovered_shows_no_failure_and_no_drain),
 		cmocka_unit_test(an_attempt_that_is_due_is_made_now),
