@@ -525,6 +525,20 @@ bool breaker_stops_pool(struct breaker *l, const struct node_pool *p, struct bre
 	return s->stopped;
 }
 
+bool breaker_stops_images(struct breaker *l, const struct node_pool *p, struct breaker_cause *why)
+{
+	const struct found *s;
+
+	for (size_t i = 0; i < p->spec.template_.spec.images.n; i++) {
+		s = ask(l, IMAGE, claim_image_id(&p->spec.template_.spec.images.v[i]), p->meta.name,
+			NULL);
+		if (!s->stopped)
+			return false;
+		*why = s->stop;
+	}
+	return p->spec.template_.spec.images.n;
+}
+
 bool breaker_stops_provider(struct breaker *l, const struct provider_object *p,
 			    struct breaker_cause *why)
 {

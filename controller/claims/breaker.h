@@ -82,8 +82,10 @@ void breaker_sent(struct breaker *l, const struct breaker_scope *p);
 int64_t breaker_since(const struct breaker *l, const char *pool, const char *provider);
 /* breaker_stops_pool(): true if claims of pool p, or of one of its images, are paused.
  * breaker_stops_provider(): true if claims on machines of Provider p, or of one of its racks, are
- * paused. Both then write the cause to *why. */
+ * paused. breaker_stops_images(): true if claims of each image of pool p are paused. All then write
+ * the cause to *why. */
 bool breaker_stops_pool(struct breaker *l, const struct node_pool *p, struct breaker_cause *why);
+bool breaker_stops_images(struct breaker *l, const struct node_pool *p, struct breaker_cause *why);
 bool breaker_stops_provider(struct breaker *l, const struct provider_object *p,
 			    struct breaker_cause *why);
 

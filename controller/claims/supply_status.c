@@ -290,8 +290,8 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 }
 
 /* Returns the message about the circuit breaker that pauses all new claims of pool p, in the arena;
- * NULL: claims can be made. usable: number of the pool's Providers that can be used. A breaker of
- * one of several images does not pause the claims of the other ones. */
+ * NULL: claims can be made. usable: number of the pool's Providers that can be used. The breakers of
+ * some of its images do not pause the claims of the other images. */
 static const char *all_stopped(struct supply_status *s, const struct node_pool *p, size_t usable,
 			       const struct breaker_cause *own, struct arena *a)
 {
@@ -299,7 +299,8 @@ static const char *all_stopped(struct supply_status *s, const struct node_pool *
 	const char *text, *message = NULL;
 	size_t open = usable;
 
-	if (own->scope && (!str_eq(own->scope, "image") || p->spec.template_.spec.images.n == 1))
+	if (own->scope &&
+	    (!str_eq(own->scope, "image") || breaker_stops_images(line_now(s), p, &why)))
 		return line_text(own, a);
 	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++) {
 		const char *name = p->spec.template_.spec.provider_refs.v[i].name;

@@ -319,7 +319,31 @@ static void the_next_pool_serves_while_a_line_is_stopped(void **state)
 	world_stop(&w);
 }
 
-/* Other tenants use the pool's other image. */
+/* Adds to status.failures of the machine that failed the same failure of the image OTHER. */
+static void other_image_fails_too(struct sim_world *w)
+{
+	for (unsigned i = 0; i < w->nboxes; i++) {
+		const char *name = w->servers[i].name;
+		char path[160];
+		OWN_JSON m = NULL;
+		json_t *list, *more;
+
+		if (!world_has_failure(&w->servers[i], "ImageMismatch"))
+			continue;
+		str_format(path, sizeof(path), "machines.drover.dev/%s", name);
+		m = cluster_get(&w->host, path);
+		list = json_at(m, "status", "failures");
+		more = json_deep_copy(json_array_get(list, 0));
+		json_object_set_new(more, "image", json_string("sha256:" OTHER));
+		json_array_append_new(list, more);
+		str_format(path, sizeof(path), "/apis/" OBJECT_API_VERSION "/machines/%s/status",
+			   name);
+		world_do(w, &w->host, "PATCH", path,
+			 json_pack("{s:{s:O}}", "status", "failures", list));
+	}
+}
+
+/* Other tenants use the pool's other image, until that fails too. */
 static void one_wrong_image_of_several_leaves_the_pool_ready(void **state)
 {
 	struct sim_world w;
@@ -343,6 +367,9 @@ static void one_wrong_image_of_several_leaves_the_pool_ready(void **state)
 	world_run(&w, 10000);
 	assert_string_equal(line_of(&w), "True ImageMismatch");
 	assert_string_equal(condition_of(&w, "Ready"), "True Ready");
+	other_image_fails_too(&w);
+	world_run(&w, 10000);
+	assert_string_equal(condition_of(&w, "Ready"), "False " BREAKER_CONDITION);
 	world_stop(&w);
 }
 
