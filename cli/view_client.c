@@ -240,15 +240,20 @@ static json_t *try_published(struct view_client *v, const char *path)
 	OWN_JSON map = config_map(v);
 	const char *url = json_str_at(map, "data", "endpoint"),
 		   *ca = json_str_at(map, "data", "ca.crt");
+	const int64_t began = loop_now(v->c->loop);
 	json_t *page = NULL;
 	struct err e;
 
 	if (!str_starts(str_or(url, ""), "https://") || str_empty(ca))
 		return NULL;
+	if (v->w.total_ms)
+		v->until = began + v->w.total_ms / 2;
 	if (set_peer(v, url, ca, &e) == 0 && set_token(v, false, &e) == 0)
 		page = get(v, path, &e);
 	if (!page)
 		drop_place(v);
+	if (v->w.total_ms)
+		v->until = began + v->w.total_ms;
 	return page;
 }
 

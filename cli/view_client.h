@@ -28,7 +28,8 @@ struct view_where {
 	const char *ns;
 	/* URL of the view, and file with its CA; NULL: not given */
 	const char *url, *ca_file;
-	/* longest time in ms of all reads of one client, from the first one; a later read fails. 0:
+	/* longest time in ms of all reads of one client, from the first one; a later read fails.
+	 * The published URL gets half of it, so that the service proxy can still be tried. 0:
 	 * each connection and each gap in a reply has its own limit, VIEW_CLIENT_MS. */
 	uint32_t total_ms;
 };
