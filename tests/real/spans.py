@@ -39,7 +39,11 @@ class Collector:
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([program, "--config", CONFIG % (self.port, self.file)],
                                             stdout=log, stderr=log)
-        pace.wait_for("the collector listens", self.listens, 60, 0.1)
+        try:
+            pace.wait_for("the collector listens", self.listens, 60, 0.1)
+        except BaseException:
+            self.process.kill()
+            raise
 
     def listens(self):
         assert self.process.poll() is None, self.log.read_text()
