@@ -10,16 +10,35 @@
 #include "planner/gangs.h"
 #include "planner/groups.h"
 #include "planner/quota.h"
-#include "planner/reclaim_candidates.h"
+#include "planner/reclaim_groups.h"
 #include "planner/supply.h"
 
 #define BEFORE 64
 
 /* A machine that will be given to a tenant, with its free amounts by column. */
 struct coming {
-	const struct plan_tenant *tenant;
 	const struct world_stock *m;
 	int64_t *row;
+	/* Next machine for the same tenant; SIZE_MAX: none. */
+	size_t after;
+};
+/* The machines that will be given to one tenant: index of the first and of the last one. Valid if
+ * n is not 0. */
+struct coming_of {
+	size_t n, first, last;
+};
+
+/* What a class of waiting pods found out, so that its next pods need not look again. */
+struct found {
+	/* Bit for each group of units: its machines suit the class. */
+	uint64_t *suits;
+	/* Number of pods that one machine serves, of the type that serves the fewest; 0: none
+	 * suits. */
+	size_t each;
+	/* Index of the first machine for the tenant that may have room for a pod of the class.
+	 * Machines only get fuller. Valid if `looked`. */
+	size_t coming;
+	bool looked;
 };
 
 struct reclaim {
@@ -28,16 +47,28 @@ struct reclaim {
 	struct queued **q;
 	size_t n, at;
 	int64_t now;
+	/* By position in plan.pods: the next entry of the same class; SIZE_MAX: none. */
+	size_t *same;
 	struct candidate *v;
 	size_t nv;
+	struct reclaim_groups groups;
 	struct coming *coming;
 	size_t ncoming, coming_cap;
+	/* By number of the tenant */
+	struct coming_of *coming_of;
+	/* By number of the class */
+	struct found *found;
 	/* Classes of earlier queue entries that got no machine, but would use machines that become
 	 * free. Later entries must not take machines that suit these classes. */
 	const struct plan_class **before;
 	size_t nbefore, before_cap;
 	size_t takes_cap;
-	bool looked;
+	/* Pods of the present entry that have no machine yet. */
+	size_t left;
+	struct reclaim_search *search;
+	/* searching: the present entry waits for `search`. looked: `v` and `groups` are
+	 * complete. */
+	bool searching, looked;
 };
 
 /* --- which machines would serve --------------------------------------------------------------- */
@@ -75,15 +106,26 @@ static const struct supply_type_offer *line_of(const struct reclaim *r, const st
 	return NULL;
 }
 
-static bool would_take(struct reclaim *r, const struct world_stock *m,
+/* True if one of the earlier classes, from number `from` on, would use machine m. */
+static bool would_take(struct reclaim *r, size_t from, const struct world_stock *m,
 		       const struct world_pool *pool)
 {
-	for (size_t i = 0; i < r->nbefore; i++) {
+	for (size_t i = from; i < r->nbefore; i++) {
 		r->p->work += 4;
 		if (line_of(r, r->before[i], m, pool))
 			return true;
 	}
 	return false;
+}
+
+/* The same for all machines of an alike group. Asks each earlier class once. */
+static bool is_wanted(struct reclaim *r, struct reclaim_group *g)
+{
+	const struct candidate *c = &r->v[g->v[0]];
+
+	g->wanted = g->wanted || would_take(r, g->asked, c->m, c->pool);
+	g->asked = r->nbefore;
+	return g->wanted;
 }
 
 /* True if the tenant has borrowed at least the GPUs in `less`, so that it keeps its whole quota
@@ -184,35 +226,72 @@ static void fill(struct coming *x, const struct plan_class *c, size_t pods)
 static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
 				 const struct world_stock *m, const struct supply_type_offer *l)
 {
+	struct coming_of *of = &r->coming_of[t->number];
 	struct coming *x;
 
 	r->coming = planning_wider(r->p->a, r->coming, &r->coming_cap, r->ncoming + 1,
 				   sizeof(*r->coming));
+	if (of->n++)
+		r->coming[of->last].after = r->ncoming;
+	else
+		of->first = r->ncoming;
+	of->last = r->ncoming;
+	r->p->work += 100;
 	x = &r->coming[r->ncoming++];
-	*x = (struct coming){t, m, arena_calloc(r->p->a, r->p->ncolumns, sizeof(int64_t))};
+	*x = (struct coming){m, arena_calloc(r->p->a, r->p->ncolumns, sizeof(int64_t)), SIZE_MAX};
 	planning_room(r->p, &l->type->capacity, x->row);
 	planning_take_overhead(r->p, t, NULL, x->row);
 	return x;
+}
+
+/* Returns how many pods of the class machine x has room for. */
+static size_t room_on(const struct reclaim *r, const struct plan_class *c, const struct coming *x)
+{
+	return line_of(r, c, x->m, NULL) ? fits_in(c, x->row) : 0;
 }
 
 /* Places up to `pods` pods of entry q on machines that will be given to the tenant of q anyway.
  * Returns how many pods are left. */
 static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
-	for (size_t i = 0; i < r->ncoming && pods; i++) {
-		struct coming *x = &r->coming[i];
-		size_t n;
+	const struct coming_of *of = &r->coming_of[q->class_->tenant->number];
+	struct found *f = &r->found[q->class_->number];
 
-		r->p->work += 2;
-		if (x->tenant != q->class_->tenant || q->cell->topology ||
-		    !line_of(r, q->class_, x->m, NULL))
-			continue;
-		n = fits_in(q->class_, x->row);
+	if (q->cell->topology || !of->n)
+		return pods;
+	if (!f->looked)
+		f->coming = of->first;
+	f->looked = true;
+	for (;;) {
+		struct coming *x = &r->coming[f->coming];
+		size_t n = room_on(r, q->class_, x);
+
+		r->p->work += 4;
 		n = n < pods ? n : pods;
 		fill(x, q->class_, n);
 		pods -= n;
+		if (!pods || x->after == SIZE_MAX)
+			return pods;
+		f->coming = x->after;
 	}
-	return pods;
+}
+
+/* True if the machine is free or being given back, and not assigned to a waiting pod yet. */
+static bool is_unassigned(const struct reclaim *r, const struct world_stock *m)
+{
+	const uint64_t plan = r->p->w->plan;
+
+	return (m->m.coming || (m->m.offered && m->used != plan)) && m->reclaimed != plan;
+}
+
+/* Returns the index of the group's first machine that may be assigned. g NULL: 0. */
+static size_t next_unassigned(struct reclaim *r, struct supply_group *g)
+{
+	while (g && g->assigned < g->n && !is_unassigned(r, g->v[g->assigned])) {
+		g->assigned++;
+		r->p->work++;
+	}
+	return g ? g->assigned : 0;
 }
 
 /* Assigns to the tenant of q suitable machines that are free or being given back. Returns how many
@@ -225,18 +304,16 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 		const struct fit_pool *fp = &c->fit->pools[i];
 
 		for (size_t o = 0; fp->n && o < fp->pool->noptions && pods; o++) {
-			const struct supply_group *g = fp->pool->options[o].group;
+			struct supply_group *g = fp->pool->options[o].group;
 
-			for (size_t k = 0;
+			for (size_t k = next_unassigned(r, g);
 			     g && supply_has(fp->suits.options, o) && k < g->n && pods; k++) {
 				struct world_stock *m = g->v[k];
 				const struct supply_type_offer *l;
 				size_t n;
 
 				r->p->work++;
-				if ((!m->m.coming && !(m->m.offered && m->used != r->p->w->plan)) ||
-				    m->reclaimed == r->p->w->plan ||
-				    !(l = line_of(r, c, m, NULL)) ||
+				if (!is_unassigned(r, m) || !(l = line_of(r, c, m, NULL)) ||
 				    quota_passes(c->tenant, &l->type->capacity))
 					continue;
 				m->reclaimed = r->p->w->plan;
@@ -261,11 +338,11 @@ static void measure(struct reclaim *r, struct wish *w, size_t room)
 	const struct queued *q = w->q;
 	const __int128 weight = reclaim_weight_of(&q->class_->pod->requests);
 
-	for (size_t i = r->at, n = 0; i < r->n && n < room; i++) {
+	for (size_t i = r->at, n = 0; i != SIZE_MAX && n < room; i = r->same[i]) {
 		const struct queued *x = r->q[i];
 
 		r->p->work++;
-		if (x->class_ != q->class_ || x->gang != q->gang || x->pod->since <= 0 ||
+		if (x->gang != q->gang || x->pod->since <= 0 ||
 		    r->p->plan->pods[i].outcome != PLAN_NOTHING || r->now < x->pod->since)
 			continue;
 		w->waited += weight * (r->now - x->pod->since);
@@ -303,6 +380,10 @@ static void move(struct reclaim *r, const struct wish *w, struct candidate *c, b
 	struct plan_tenant *to = w->q->class_->tenant;
 
 	c->taken = take;
+	r->p->work += 40;
+	if (!take && c->root == (size_t)(c - r->v) &&
+	    r->groups.v[c->unit.group].next > c->unit.place)
+		r->groups.v[c->unit.group].next = c->unit.place;
 	quota_moves(r->p, take ? c->tenant : to, take ? to : c->tenant, &c->claim->capacity);
 }
 
@@ -319,14 +400,12 @@ static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
 {
 	struct candidate *u = &r->v[root];
 
-	if (u->root != root || u->unit.barred || u->taken)
-		return false;
 	u->unit.fits = 0;
 	for (size_t i = root; i != SIZE_MAX; i = r->v[i].next) {
 		struct candidate *c = &r->v[i];
 
 		planning_charge(r->p, w->q->class_->tenant, 4);
-		if (!may_take(c, w->q) || would_take(r, c->m, c->pool)) {
+		if (!may_take(c, w->q) || would_take(r, 0, c->m, c->pool)) {
 			give_back(r, w, root);
 			return false;
 		}
@@ -347,16 +426,40 @@ static bool is_cheaper(const struct candidate *a, const struct candidate *b)
 	return x != y ? x < y : strcmp(a->claim->name, b->claim->name) < 0;
 }
 
+/* True if entry w->q can have the unit now. Sets unit.fits, the number of machines that suit. */
+static bool may_have(struct reclaim *r, const struct wish *w, struct reclaim_group *g, size_t root)
+{
+	const struct found *f = &r->found[w->q->class_->number];
+	const size_t at = (size_t)(g - r->groups.v);
+
+	planning_charge(r->p, w->q->class_->tenant, 4);
+	if (g->alike && (!(f->suits[at / 64] >> at % 64 & 1) || is_wanted(r, g)))
+		return false;
+	if (g->alike && g->machines == 1) {
+		r->v[root].unit.fits = 1;
+		return may_take(&r->v[root], w->q);
+	}
+	if (!take_unit(r, w, root))
+		return false;
+	give_back(r, w, root);
+	return true;
+}
+
+/* Returns the root of the unit that costs least per suitable machine; SIZE_MAX: none is to be
+ * had. */
 static size_t cheapest(struct reclaim *r, const struct wish *w)
 {
 	size_t best = SIZE_MAX;
 
-	for (size_t i = 0; i < r->nv; i++) {
-		if (!take_unit(r, w, i))
+	for (size_t i = 0; i < r->groups.n; i++) {
+		struct reclaim_group *g = &r->groups.v[i];
+
+		while (g->next < g->n && r->v[g->v[g->next]].taken)
+			g->next++;
+		if (g->next == g->n || !may_have(r, w, g, g->v[g->next]))
 			continue;
-		give_back(r, w, i);
-		if (best == SIZE_MAX || is_cheaper(&r->v[i], &r->v[best]))
-			best = i;
+		if (best == SIZE_MAX || is_cheaper(&r->v[g->v[g->next]], &r->v[best]))
+			best = g->v[g->next];
 	}
 	return best;
 }
@@ -439,30 +542,47 @@ static void say(struct reclaim *r, const struct wish *w)
 		}
 }
 
+/* True if the candidate's machine suits the class. Then also updates f->each: the type that serves
+ * the fewest pods counts, so that enough machines are taken. */
+static bool suits(struct reclaim *r, const struct plan_class *c, const struct candidate *of,
+		  struct found *f)
+{
+	const struct supply_type_offer *l = line_of(r, c, of->m, of->pool);
+	size_t n;
+
+	r->p->work += 4;
+	if (!l)
+		return false;
+	planning_room(r->p, &l->type->capacity, r->p->scratch);
+	planning_take_overhead(r->p, c->tenant, NULL, r->p->scratch);
+	n = fits_in(c, r->p->scratch);
+	f->each = !f->each || (n && n < f->each) ? n : f->each;
+	return true;
+}
+
+/* Writes to *f which groups suit the class, and how many of its pods one machine serves. */
+static void look(struct reclaim *r, const struct plan_class *c, struct found *f)
+{
+	f->suits = arena_calloc(r->p->a, r->groups.n / 64 + 1, sizeof(*f->suits));
+	for (size_t i = 0; i < r->groups.n; i++) {
+		const struct reclaim_group *g = &r->groups.v[i];
+
+		for (size_t k = g->v[0]; k != SIZE_MAX; k = g->alike ? SIZE_MAX : r->v[k].next)
+			if (suits(r, c, &r->v[k], f))
+				f->suits[i / 64] |= (uint64_t)1 << i % 64;
+	}
+}
+
 /* Returns how many machines the w->pods pods need, assuming the instance type that serves the
  * fewest pods; 0: no machine suits. Sets w->each. */
 static size_t machines_for(struct reclaim *r, struct wish *w)
 {
-	size_t most = 0;
+	struct found *f = &r->found[w->q->class_->number];
 
-	w->each = 1;
-	if (w->q->cell->topology)
-		return w->pods;
-	for (size_t i = 0; i < r->nv; i++) {
-		const struct supply_type_offer *l =
-			line_of(r, w->q->class_, r->v[i].m, r->v[i].pool);
-		size_t n;
-
-		if (!l)
-			continue;
-		planning_room(r->p, &l->type->capacity, r->p->scratch);
-		planning_take_overhead(r->p, w->q->class_->tenant, NULL, r->p->scratch);
-		n = fits_in(w->q->class_, r->p->scratch);
-		/* Use the type that serves the fewest pods, so that enough machines are taken. */
-		most = !most || (n && n < most) ? n : most;
-	}
-	w->each = most;
-	return most ? (w->pods + most - 1) / most : 0;
+	if (!f->suits)
+		look(r, w->q->class_, f);
+	w->each = w->q->cell->topology ? 1 : f->each;
+	return w->each ? (w->pods + w->each - 1) / w->each : 0;
 }
 
 /* True if all pods of the gang are of one class. Other gangs are not handled by reclaim: they wait
@@ -475,19 +595,20 @@ static bool is_alike(const struct plan_gang *g)
 	return true;
 }
 
-static bool serve(struct reclaim *r, const struct queued *q)
+/* Gives entry q machines that come to its tenant anyway, and sets r->left. True: they suffice. */
+static bool serve_by_coming(struct reclaim *r, const struct queued *q)
 {
-	struct wish w = {.q = q, .pods = q->gang ? q->gang->need : 1};
+	r->left = seat_on_coming(r, q, q->gang ? q->gang->need : 1);
+	r->left = give_coming(r, q, r->left);
+	return !r->left;
+}
 
-	w.pods = seat_on_coming(r, q, w.pods);
-	w.pods = give_coming(r, q, w.pods);
-	if (!w.pods)
-		return true;
-	if (!r->looked) {
-		r->v = reclaim_candidates(r->p, r->now, &r->nv);
-		r->looked = true;
-	}
-	if (!r->nv || (q->gang && !is_alike(q->gang)))
+/* Takes machines back for the r->left pods of entry q. False: none is taken. */
+static bool serve_by_taking(struct reclaim *r, const struct queued *q)
+{
+	struct wish w = {.q = q, .pods = r->left};
+
+	if (!r->groups.n || (q->gang && !is_alike(q->gang)))
 		return false;
 	w.machines = machines_for(r, &w);
 	if (!w.machines)
@@ -520,18 +641,41 @@ static void stays_before(struct reclaim *r, const struct plan_class *c)
 	r->before[r->nbefore++] = c;
 }
 
-/* Processes one queue entry. If the entry gets no machine but would use machines that become free,
- * records its class, so that later entries do not take such machines. */
-static void try_one(struct reclaim *r, const struct queued *q)
+/* Ends the entry q. If it gets no machine but would use machines that become free, records its
+ * class, so that later entries do not take such machines. waits: machines may be taken back for
+ * it. */
+static void end_one(struct reclaim *r, const struct queued *q, bool waiting)
+{
+	if (waiting && serve_by_taking(r, q))
+		return;
+	r->p->plan->waits_for_more |= waiting && r->nv;
+	stays_before(r, q->class_);
+}
+
+/* Processes the entry q. False: the machines that may be taken back must be searched first. */
+static bool try_one(struct reclaim *r, const struct queued *q)
 {
 	const bool may = waits(&r->p->plan->pods[r->at]);
 
-	if (is_before(r, q->class_) || (may && is_bound(r, q)))
-		return;
-	if (may && serve(r, q))
-		return;
-	r->p->plan->waits_for_more |= may && r->nv;
-	stays_before(r, q->class_);
+	if (is_before(r, q->class_) || (may && is_bound(r, q)) || (may && serve_by_coming(r, q)))
+		return true;
+	if (may && !r->looked)
+		return false;
+	end_one(r, q, may);
+	return true;
+}
+
+/* Continues the search for machines that may be taken back. True: it is complete. */
+static bool search(struct reclaim *r)
+{
+	if (!r->search)
+		r->search = reclaim_search_new(r->p, r->now);
+	if (reclaim_search_next(r->search))
+		return false;
+	r->v = reclaim_search_found(r->search, &r->nv);
+	r->groups = reclaim_groups_of(r->p, r->v, r->nv);
+	r->looked = true;
+	return true;
 }
 
 bool reclaim_next(struct reclaim *r)
@@ -541,13 +685,35 @@ bool reclaim_next(struct reclaim *r)
 	if (r->at >= r->n)
 		return false;
 	q = r->q[r->at];
+	if (r->searching) {
+		if (!search(r))
+			return true;
+		r->searching = false;
+		end_one(r, q, true);
+		r->at++;
+		return true;
+	}
 	planning_charge(r->p, q->class_->tenant, 2);
 	if (r->p->plan->pods[r->at].outcome == PLAN_NOTHING && q->class_->of_new.v &&
 	    !q->pod->check && !q->class_->refused && !q->class_->tenant->over &&
 	    (!q->gang || q->gang->turn == q))
-		try_one(r, q);
-	r->at++;
+		r->searching = !try_one(r, q);
+	r->at += !r->searching;
 	return true;
+}
+
+/* Links the entries of each class in the order of the queue. */
+static void link_equal(struct reclaim *r)
+{
+	size_t *after = arena_calloc(r->p->a, (size_t)r->p->nclasses + 1, sizeof(*after));
+
+	r->same = arena_calloc(r->p->a, r->n + 1, sizeof(*r->same));
+	for (size_t i = r->n; i-- > 0;) {
+		size_t *next = &after[r->q[i]->class_->number];
+
+		r->same[i] = *next ? *next - 1 : SIZE_MAX;
+		*next = i + 1;
+	}
 }
 
 static bool is_allowed(const struct planning *p)
@@ -584,5 +750,8 @@ struct reclaim *reclaim_new(struct planning *p, struct queued **q, size_t n, int
 	r->q = arena_calloc(p->a, n + 1, sizeof(struct queued *));
 	for (size_t i = 0; i < n; i++)
 		r->q[q[i]->at] = q[i];
+	r->coming_of = arena_calloc(p->a, map_size(p->tenants) + 1, sizeof(*r->coming_of));
+	r->found = arena_calloc(p->a, (size_t)p->nclasses + 1, sizeof(*r->found));
+	link_equal(r);
 	return r;
 }

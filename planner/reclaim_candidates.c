@@ -14,11 +14,24 @@
 #define MILLI ((__int128)1000000)
 #define CPUS 100 /* Number of CPUs that weigh as much as one GPU. */
 
-struct search {
+/* Numbers of claims, pods, gangs and units for one portion. */
+#define PORTION 256
+
+enum portion { CLAIMS, ORDER, PODS, GANGS, LINKS, SUMS, DONE };
+
+struct reclaim_search {
 	struct planning *p;
 	struct candidate *v;
 	size_t nv;
 	int64_t now;
+	enum portion portion;
+	/* Number of claims or units that the present portion has processed. */
+	size_t at;
+	/* Position among the pods or gangs; on: it is valid. */
+	struct map_iter it;
+	bool on;
+	/* Candidates by address of their load. */
+	struct candidate **by;
 };
 
 __int128 reclaim_weight_of(const struct resources *r)
@@ -55,7 +68,7 @@ static int by_name(const void *x, const void *y)
 		      ((const struct candidate *)y)->claim->name);
 }
 
-static void add_candidate(struct search *s, const struct world_claim *c)
+static void add_candidate(struct reclaim_search *s, const struct world_claim *c)
 {
 	struct plan_tenant *t = planning_tenant(s->p, c->tenant);
 	const struct world_pool *pool = world_find(s->p->w->pools, c->pool);
@@ -92,14 +105,14 @@ static struct candidate *of_load(struct candidate *const *by, size_t n, const st
 	return NULL;
 }
 
-static size_t root_of(struct search *s, size_t i)
+static size_t root_of(struct reclaim_search *s, size_t i)
 {
 	while (s->v[i].root != i)
 		i = s->v[i].root = s->v[s->v[i].root].root;
 	return i;
 }
 
-static void add_pod(struct search *s, struct candidate *c, const struct world_one *pod)
+static void add_pod(struct reclaim_search *s, struct candidate *c, const struct world_one *pod)
 {
 	const int64_t began = pod->since > 0 ? pod->since : c->claim->created_ms;
 
@@ -117,7 +130,7 @@ static void add_pod(struct search *s, struct candidate *c, const struct world_on
 /* Joins all machines with pods of the gang into one unit (they can only be taken back together). If
  * a pod of the gang is on a machine that may not be taken back, bars the whole unit: none of its
  * machines may be taken. */
-static void join_gang(struct search *s, struct candidate *const *by, size_t n,
+static void join_gang(struct reclaim_search *s, struct candidate *const *by, size_t n,
 		      const struct world_gang *g)
 {
 	struct candidate *first = NULL;
@@ -148,29 +161,52 @@ static int by_load_at(const void *x, const void *y)
 	return a->load < b->load ? -1 : a->load > b->load;
 }
 
-static void look_at_pods(struct search *s)
+/* Puts the candidates in the order of their names, and in `by` in the order of their loads. */
+static void sort(struct reclaim_search *s)
 {
-	struct candidate **by = arena_calloc(s->p->a, s->nv + 1, sizeof(struct candidate *));
-	struct map_iter it;
+	qsort(s->v, s->nv, sizeof(*s->v), by_name);
+	s->by = arena_calloc(s->p->a, s->nv + 1, sizeof(struct candidate *));
+	for (size_t i = 0; i < s->nv; i++) {
+		s->v[i].root = i;
+		s->v[i].next = SIZE_MAX;
+		s->by[i] = &s->v[i];
+	}
+	qsort(s->by, s->nv, sizeof(struct candidate *), by_load_at);
+	s->p->work += 20 * s->nv;
+}
 
-	for (size_t i = 0; i < s->nv; i++)
-		by[i] = &s->v[i];
-	qsort(by, s->nv, sizeof(struct candidate *), by_load_at);
-	map_for_each (it, s->p->w->pods) {
-		const struct world_one *pod = it.value;
-		struct candidate *c = pod->load ? of_load(by, s->nv, pod->load) : NULL;
+static void look_at_claims(struct reclaim_search *s)
+{
+	const struct world_list *claims = world_claims(s->p->w);
+	const size_t end = s->at + PORTION < claims->n ? s->at + PORTION : claims->n;
 
-		s->p->work++;
+	for (; s->at < end; s->at++)
+		add_candidate(s, claims->v[s->at]);
+	s->p->work += 30 * PORTION;
+}
+
+static void look_at_pods(struct reclaim_search *s)
+{
+	for (size_t i = 0; i < PORTION && s->on; i++, s->on = map_next(s->p->w->pods, &s->it)) {
+		const struct world_one *pod = s->it.value;
+		struct candidate *c = pod->load ? of_load(s->by, s->nv, pod->load) : NULL;
+
 		if (c)
 			add_pod(s, c, pod);
 	}
-	map_for_each (it, s->p->w->gangs)
-		join_gang(s, by, s->nv, it.value);
+	s->p->work += 5 * PORTION;
 }
 
-/* Links the machines of each unit into a list and computes the unit's sums. Iterates from the end,
- * so the list is sorted and begins with the root, which is the first machine of its unit. */
-static void make_units(struct search *s)
+static void look_at_gangs(struct reclaim_search *s)
+{
+	for (size_t i = 0; i < PORTION && s->on; i++, s->on = map_next(s->p->w->gangs, &s->it))
+		join_gang(s, s->by, s->nv, s->it.value);
+	s->p->work += PORTION;
+}
+
+/* Links the machines of each unit into a list. Iterates from the end, so the list is sorted and
+ * begins with the root, which is the first machine of its unit. */
+static void link_units(struct reclaim_search *s)
 {
 	for (size_t i = s->nv; i-- > 0;) {
 		struct candidate *c = &s->v[i], *root = &s->v[root_of(s, i)];
@@ -180,8 +216,15 @@ static void make_units(struct search *s)
 			root->next = i;
 		}
 	}
-	for (size_t i = 0; i < s->nv; i++) {
-		struct candidate *c = &s->v[i], *root = &s->v[root_of(s, i)];
+	s->p->work += s->nv;
+}
+
+static void sum_units(struct reclaim_search *s)
+{
+	const size_t end = s->at + PORTION < s->nv ? s->at + PORTION : s->nv;
+
+	for (; s->at < end; s->at++) {
+		struct candidate *c = &s->v[s->at], *root = &s->v[root_of(s, s->at)];
 
 		root->unit.n++;
 		root->unit.barred |= c->barred;
@@ -189,26 +232,66 @@ static void make_units(struct search *s)
 		root->unit.cost += c->lost + reclaim_weight_of(&c->claim->capacity) *
 						     reclaim_move_ms_of(s->p, &c->m->m);
 	}
+	s->p->work += 10 * PORTION;
 }
 
-struct candidate *reclaim_candidates(struct planning *p, int64_t now_ms, size_t *n)
+struct reclaim_search *reclaim_search_new(struct planning *p, int64_t now_ms)
 {
-	struct search search = {.p = p, .now = now_ms}, *s = &search;
-	const struct world_list *claims = world_claims(p->w);
+	struct reclaim_search *s = arena_new_obj(p->a, struct reclaim_search);
 
-	s->v = arena_calloc(s->p->a, claims->n + 1, sizeof(*s->v));
-	for (size_t i = 0; i < claims->n; i++)
-		add_candidate(s, claims->v[i]);
-	s->p->work += 10 * claims->n;
-	qsort(s->v, s->nv, sizeof(*s->v), by_name);
-	for (size_t i = 0; i < s->nv; i++) {
-		s->v[i].root = i;
-		s->v[i].next = SIZE_MAX;
-	}
-	if (s->nv) {
+	*s = (struct reclaim_search){.p = p, .now = now_ms};
+	s->v = arena_calloc(p->a, world_claims(p->w)->n + 1, sizeof(*s->v));
+	return s;
+}
+
+static void begin(struct reclaim_search *s, enum portion portion)
+{
+	s->portion = portion;
+	s->at = 0;
+	s->on = portion == PODS	   ? map_first(s->p->w->pods, &s->it)
+		: portion == GANGS ? map_first(s->p->w->gangs, &s->it)
+				   : false;
+}
+
+bool reclaim_search_next(struct reclaim_search *s)
+{
+	switch (s->portion) {
+	case CLAIMS:
+		look_at_claims(s);
+		if (s->at == world_claims(s->p->w)->n)
+			begin(s, s->nv ? ORDER : DONE);
+		break;
+	case ORDER:
+		sort(s);
+		begin(s, PODS);
+		break;
+	case PODS:
 		look_at_pods(s);
-		make_units(s);
+		if (!s->on)
+			begin(s, GANGS);
+		break;
+	case GANGS:
+		look_at_gangs(s);
+		if (!s->on)
+			begin(s, LINKS);
+		break;
+	case LINKS:
+		link_units(s);
+		begin(s, SUMS);
+		break;
+	case SUMS:
+		sum_units(s);
+		if (s->at == s->nv)
+			begin(s, DONE);
+		break;
+	case DONE:
+		break;
 	}
+	return s->portion != DONE;
+}
+
+struct candidate *reclaim_search_found(const struct reclaim_search *s, size_t *n)
+{
 	*n = s->nv;
 	return s->v;
 }

@@ -35,6 +35,9 @@ struct candidate {
 		__int128 cost;
 		int64_t age;
 		bool barred;
+		/* Position of the unit: index of its group (reclaim_groups.h), and index in v of
+		 * that group */
+		size_t group, place;
 	} unit;
 	/* Index of the next machine of the same unit (machines that can only be taken back
 	 * together); SIZE_MAX: this is the last one. */
@@ -46,9 +49,14 @@ struct candidate {
 	bool barred, taken;
 };
 
-/* Finds all candidates and their units and returns them by name of the claim, *n of them. They are
- * allocated in the plan's arena. */
-struct candidate *reclaim_candidates(struct planning *p, int64_t now_ms, size_t *n);
+/* Finds all candidates and their units, in portions, so that a plan can be made in slices:
+ * reclaim_search_next() does one portion and returns false once all are done. Then
+ * reclaim_search_found() returns the candidates by name of the claim, *n of them. All is allocated
+ * in the plan's arena. */
+struct reclaim_search;
+struct reclaim_search *reclaim_search_new(struct planning *p, int64_t now_ms);
+bool reclaim_search_next(struct reclaim_search *s);
+struct candidate *reclaim_search_found(const struct reclaim_search *s, size_t *n);
 
 /* Returns the weight of requests or of a capacity: its GPUs in thousandths, or, without GPUs, a
  * part of its CPUs. */

@@ -97,6 +97,9 @@ struct supply_group {
 	 * yet. */
 	struct world_stock **ahead;
 	size_t nahead;
+	/* Index into v: no machine before it is free or being given back, except those that
+	 * reclaim.c has assigned. */
+	size_t assigned;
 };
 /* Option: the machines of one offer with equal labels, permit and failure domain. */
 struct supply_option {

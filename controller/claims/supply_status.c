@@ -290,8 +290,8 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 }
 
 /* Returns the message about the circuit breaker that pauses all new claims of pool p, in the arena;
- * NULL: claims can be made. usable: number of the pool's Providers that can be used. The breakers of
- * some of its images do not pause the claims of the other images. */
+ * NULL: claims can be made. usable: number of the pool's Providers that can be used. The breakers
+ * of some of its images do not pause the claims of the other images. */
 static const char *all_stopped(struct supply_status *s, const struct node_pool *p, size_t usable,
 			       const struct breaker_cause *own, struct arena *a)
 {

@@ -62,10 +62,14 @@ static struct world *new_world(struct arena *a, enum world_reclaim reclaim)
 static struct candidate *find(struct world *w, struct arena *a, size_t *n)
 {
 	struct planning p = {.w = w, .a = a, .tenants = map_new(NULL)};
+	struct reclaim_search *s;
 	struct candidate *v;
 
 	(void)plan_make(w, NOW, a);
-	v = reclaim_candidates(&p, NOW, n);
+	s = reclaim_search_new(&p, NOW);
+	while (reclaim_search_next(s))
+		;
+	v = reclaim_search_found(s, n);
 	map_free(p.tenants);
 	return v;
 }

@@ -1,0 +1,210 @@
+/*
+ * bench_reclaim: the plan of a full fleet whose pool has reclaim: Borrowed. Of n machines of 8 GPUs
+ * 95 % serve 8 of 16 tenants, which have borrowed half of them from the other 8; n pods of these
+ * wait. Each size is planned in its own process.
+ *
+ *   plan_reclaim_4k_ms      one plan of 4,000 machines and 4,000 waiting pods
+ *   plan_reclaim_10k_ms     the same for 10,000
+ *   plan_reclaim_exponent   growth of the time over the sizes 1,280, 2,560, 5,120 and 10,240: 1 is
+ *                           linear, 2 is quadratic
+ *   plan_reclaim_slice_ms   longest slice (plan_step()) of the plan of 10,000
+ *
+ * Times are processor time, the best of the rounds. All machines that are borrowed must be taken
+ * back, and no other.
+ */
+#include <math.h>
+
+#include "base/mem.h"
+#include "tests/bench/entry.h"
+#include "tests/bench/plan_world.h"
+
+#define ROUNDS 3
+#define TENANTS 16
+#define HOUR ((int64_t)3600 * 1000)
+#define NOW (1000 * HOUR)
+#define GPU "nvidia.com/gpu"
+
+static struct resource capacity[] = {{"cpu", {0}}, {"memory", {0}}, {GPU, {0}}, {"pods", {0}}};
+static struct resource eight[] = {{GPU, {0}}};
+
+static void put_tenants(struct world *w, unsigned n)
+{
+	struct resource quota[] = {{GPU, quantity_of((int64_t)n * 8 / TENANTS)}};
+
+	for (unsigned i = 0; i < TENANTS; i++) {
+		char name[16];
+
+		(void)str_format(name, sizeof(name), "tenant-%02u", i);
+		world_put_tenant(w, &(struct world_tenant){.name = name,
+							   .weight = 1,
+							   .version = "1.36",
+							   .cohort = "research",
+							   .quota = {quota, 1}});
+	}
+}
+
+static void put_supply(struct world *w)
+{
+	static const char *providers[] = {"hall"}, *versions[] = {"1.36"};
+	struct world_instance_type type = {.name = "hgx", .capacity = {capacity, 4}};
+
+	world_put_provider(w, &(struct world_provider){.name = "hall", .types = {&type, 1}});
+	world_put_pool(w, &(struct world_pool){.name = "pool",
+					       .providers = providers,
+					       .nproviders = 1,
+					       .versions = versions,
+					       .nversions = 1,
+					       .reclaim = WORLD_RECLAIM_BORROWED});
+}
+
+/* Puts machine i, which serves a tenant with one pod of 8 GPUs for 1 to 9 hours. */
+static void put_serving(struct world *w, unsigned i)
+{
+	char machine[32], name[32], tenant[16], pod[32];
+	struct label label = {BENCH_HOST, name};
+
+	(void)str_format(machine, sizeof(machine), "machine-%05u", i);
+	(void)str_format(name, sizeof(name), "claim-%05u", i * 7919 % 100000);
+	(void)str_format(tenant, sizeof(tenant), "tenant-%02u", i % (TENANTS / 2));
+	(void)str_format(pod, sizeof(pod), "on-%05u", i);
+	world_put_machine(w, &(struct world_machine){.name = machine,
+						     .provider = "hall",
+						     .instance_type = "hgx",
+						     .not_offered = "serving",
+						     .level_flash = -1,
+						     .level_hdd = -1});
+	world_put_claim(w, &(struct world_claim){.tenant = tenant,
+						 .name = name,
+						 .pool = "pool",
+						 .machine = machine,
+						 .instance_type = "hgx",
+						 .capacity = {capacity, 4},
+						 .ready = true,
+						 .created_ms = NOW - 500 * HOUR});
+	world_put_node(w, &(struct world_node){.tenant = tenant,
+					       .name = name,
+					       .claim = name,
+					       .ready = true,
+					       .labels = {&label, 1},
+					       .allocatable = {capacity, 4}});
+	world_put_pod(w, &(struct world_pod){.tenant = tenant,
+					     .ns = "default",
+					     .name = pod,
+					     .uid = pod,
+					     .node = name,
+					     .since = NOW - (1 + i % 9) * HOUR,
+					     .requests = {eight, 1}});
+}
+
+static void put_waiting(struct world *w, unsigned i)
+{
+	char tenant[16], name[32];
+
+	(void)str_format(tenant, sizeof(tenant), "tenant-%02u", TENANTS / 2 + i % (TENANTS / 2));
+	(void)str_format(name, sizeof(name), "waits-%05u", i);
+	world_put_pod(w, &(struct world_pod){.tenant = tenant,
+					     .ns = "default",
+					     .name = name,
+					     .uid = name,
+					     .unschedulable = true,
+					     .since = NOW - 20 * HOUR - i * 1000,
+					     .requests = {eight, 1}});
+}
+
+static struct world *full_fleet(unsigned n)
+{
+	struct world *w = world_new();
+
+	capacity[0].q = quantity_of(64);
+	capacity[1].q = quantity_of(512 * 1024 * BENCH_MIB);
+	capacity[2].q = eight[0].q = quantity_of(8);
+	capacity[3].q = quantity_of(110);
+	put_tenants(w, n);
+	put_supply(w);
+	for (unsigned i = 0; i < n * 95 / 100; i++)
+		put_serving(w, i);
+	for (unsigned i = 0; i < n; i++)
+		put_waiting(w, i);
+	return w;
+}
+
+/* Plans a full fleet of n machines. plan_ms: the whole plan; all_ms: its longest slice; served:
+ * machines that are taken back; pods: machines that are borrowed. */
+static struct bench_figure measure(unsigned n)
+{
+	OWN(world) w = full_fleet(n);
+	struct bench_figure best = {.pods = n * 95 / 100 - n / 2};
+
+	for (int i = 0; i < ROUNDS; i++) {
+		OWN(arena) a = arena_new();
+		const double began = bench_ms();
+		struct plan_run *r = plan_begin(w, NOW, a);
+		const struct plan *p = NULL;
+		double last = bench_ms(), slice = last - began, now;
+
+		while (!p) {
+			p = plan_step(r, PLAN_SLICE);
+			now = bench_ms();
+			slice = now - last > slice ? now - last : slice;
+			last = now;
+		}
+		best.served = p->nreclaims;
+		if (!i || last - began < best.plan_ms)
+			best.plan_ms = last - began;
+		if (!i || slice < best.all_ms)
+			best.all_ms = slice;
+		plan_end(r);
+	}
+	return best;
+}
+
+static struct bench_figure planned(unsigned n)
+{
+	const struct bench_figure f = bench_apart(measure, n);
+
+	(void)fprintf(stderr,
+		      "%u machines: %.1f ms, longest slice %.1f ms, %zu of %zu borrowed machines "
+		      "are taken back\n",
+		      n, f.plan_ms, f.all_ms, f.served, f.pods);
+	if (f.served != f.pods)
+		bench_die("other machines than the borrowed ones are taken back");
+	return f;
+}
+
+static void print(const char *name, const char *unit, double value, double goal, unsigned n)
+{
+	entry_print(&(struct entry){name, unit, "lower", value, goal, "goal", goal, n});
+}
+
+/* Returns the slope of the least-squares line through log(time) over log(size). */
+static double exponent(const unsigned *sizes, const double *ms, size_t n)
+{
+	double x = 0, y = 0, xx = 0, xy = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		x += log(sizes[i]) / (double)n;
+		y += log(ms[i]) / (double)n;
+	}
+	for (size_t i = 0; i < n; i++) {
+		xx += (log(sizes[i]) - x) * (log(sizes[i]) - x);
+		xy += (log(sizes[i]) - x) * (log(ms[i]) - y);
+	}
+	return xy / xx;
+}
+
+int main(void)
+{
+	static const unsigned sizes[] = {1280, 2560, 5120, 10240};
+	double ms[4];
+	struct bench_figure f;
+
+	mem_init();
+	for (size_t i = 0; i < 4; i++)
+		ms[i] = planned(sizes[i]).plan_ms;
+	print("plan_reclaim_4k_ms", "ms", planned(4000).plan_ms, 60, 4000);
+	f = planned(10000);
+	print("plan_reclaim_10k_ms", "ms", f.plan_ms, 200, 10000);
+	print("plan_reclaim_slice_ms", "ms", f.all_ms, 5, 10000);
+	print("plan_reclaim_exponent", "", exponent(sizes, ms, 4), 1.1, 10240);
+	return 0;
+}
