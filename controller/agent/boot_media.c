@@ -231,6 +231,9 @@ static void on_get(struct httpd_req *q, void *arg)
 	if (!i || /* mutant: media-in-the-clear */ (i->tls_only && !door->tls) ||
 	    /* mutant: media-for-all */
 	    !i->allowed.may_read(httpd_identity(q)->address, i->allowed.arg)) {
+		/* Closes the connection, because a Service keeps an open connection at the replica
+		 * that accepted it, also if that replica leads no longer. */
+		httpd_reply_header(q, "Connection", "close");
 		httpd_reply_json(q, 404, "{\"error\":\"no such medium\"}");
 		return;
 	}

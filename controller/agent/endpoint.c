@@ -98,10 +98,14 @@ static void set_refusal(struct agent_session *s, const char *why)
 	s->other_protocol = false;
 }
 
+/* Refuses a request and closes its connection. A Service keeps an open connection at the replica
+ * that accepted it; if that replica leads no longer, the agent must open a new connection to reach
+ * the leader. */
 static void refuse(struct agent_session *s, struct httpd_req *q, int status, const char *why)
 {
 	struct err e;
 
+	httpd_reply_header(q, "Connection", "close");
 	if (s)
 		set_refusal(s, why);
 	(void)!err_set(&e, status == 409 ? ERR_CONFLICT : ERR_DENIED, status, "%s", why);

@@ -121,6 +121,7 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 	t->q = NULL;
 	t->done = true;
 	t->status = e ? -1 : r->status;
+	t->closed = r && str_eq(http_reply_header(r, "Connection"), "close");
 	str_copy(t->body, sizeof(t->body), e ? e->text : r->body);
 }
 

@@ -45,6 +45,8 @@ struct fake_agent {
 	bool done;
 	/* Status of the last reply; -1: none */
 	int status;
+	/* True: the last reply closed the connection */
+	bool closed;
 	char body[4096];
 };
 

@@ -28,6 +28,8 @@ struct fixture {
 	bool done;
 	int status;
 	char range[80];
+	/* True: the reply closed the connection */
+	bool closed;
 	struct buf body;
 	struct err e;
 };
@@ -140,6 +142,7 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 
 	f->done = true;
 	f->status = e ? -1 : r->status;
+	f->closed = r && str_eq(http_reply_header(r, "Connection"), "close");
 	str_copy(f->range, sizeof(f->range),
 		 r ? str_or(http_reply_header(r, "Content-Range"), "") : "");
 	if (e)
@@ -262,6 +265,7 @@ static void nothing_is_opened_without_an_image_or_with_a_block_too_large(void **
 	assert_null(boot_media_open(f->m, "t1", &b, &readers, &f->e));
 	free(large);
 	assert_int_equal(get(f, "t1", NULL), 404);
+	assert_true(f->closed);
 }
 
 static void the_whole_image_comes_with_this_machines_block_in_it(void **state)

@@ -429,6 +429,25 @@ static void closing_the_seat_sends_the_agent_that_waits_away(void **state)
 	fake_agent_done(&t);
 }
 
+/* A replica that leads no longer has no session. The agent must not stay connected to it. */
+static void whoever_is_turned_away_must_connect_again(void **state)
+{
+	struct fake_agent_bench *f = *state;
+	struct fake_agent t;
+
+	fake_agent_greeted(f, &t);
+	assert_false(t.closed);
+	agent_session_free(f->seat);
+	f->seat = NULL;
+	fake_agent_poll(&t, 0);
+	assert_int_equal(t.status, 401);
+	assert_true(t.closed);
+	t.closed = false;
+	assert_int_equal(fake_agent_hello(&t), 403);
+	assert_true(t.closed);
+	fake_agent_done(&t);
+}
+
 static void questions_that_are_none_are_turned_away(void **state)
 {
 	static const char *const targets[] = {
@@ -664,6 +683,7 @@ int main(void)
 		T(a_second_question_takes_the_place_of_the_first),
 		T(an_agent_that_leaves_while_answered_disturbs_neither_seat_nor_next_question),
 		T(closing_the_seat_sends_the_agent_that_waits_away),
+		T(whoever_is_turned_away_must_connect_again),
 		T(questions_that_are_none_are_turned_away),
 		T(progress_and_result_are_kept_apart),
 		T(a_report_moves_last_seen),
