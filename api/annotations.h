@@ -152,6 +152,15 @@
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
 
+/* EndpointSlice that leads a Service without selector to the leader
+ * (controller/core/leader_service.h): name of the Service in deploy/, suffix of the slice's name
+ * after the Service's name, and the labels that name the Service and the writer of the slice. */
+#define LEADER_SERVICE "drover"
+#define LEADER_SLICE_SUFFIX "-leader"
+#define LEADER_SLICE_SERVICE_LABEL "kubernetes.io/service-name"
+#define LEADER_SLICE_WRITER_LABEL "endpointslice.kubernetes.io/managed-by"
+#define LEADER_SLICE_WRITER "drover.dev"
+
 /* Audience of tokens for the leader's view (controller/view/view.h). VIEW_TOKEN_HEADER: header in
  * which a client sends its token through the API server's service proxy, which removes the header
  * Authorization. */

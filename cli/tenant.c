@@ -25,8 +25,6 @@
 
 #define CHART_LABELS "app=vcluster,release,!vcluster.loft.sh/managed-by"
 
-static const struct kube_resource services = {"", "v1", "services", "Service", true};
-
 struct found {
 	const char *ns, *name, *server, *join;
 };
@@ -276,8 +274,8 @@ static int import(struct import *m)
 
 	if (cli_list(m->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, m, &e) < 0)
 		return cli_report_unreadable(m->c, OBJECT_VIRTUAL_CLUSTER, NULL, &e);
-	if (cli_list_of(m->c, &services, in, /* mutant: import-synced */ CHART_LABELS, on_service,
-			m, &e) < 0)
+	if (cli_list_of(m->c, &KUBE_SERVICES, in, /* mutant: import-synced */ CHART_LABELS,
+			on_service, m, &e) < 0)
 		return cli_failed(
 			m->c, "%s; finding vClusters needs the permission `list` on services%s",
 			e.text,

@@ -260,9 +260,8 @@ static json_t *try_published(struct view_client *v, const char *path)
 /* True if the API server has no Service of the view. */
 static bool no_service(struct view_client *v)
 {
-	static const struct kube_resource services = {"", "v1", "services", "Service", true};
 	struct err e;
-	OWN_JSON o = cli_metadata(v->c, &services, v->w.ns, VIEW_NAME, &e);
+	OWN_JSON o = cli_metadata(v->c, &KUBE_SERVICES, v->w.ns, VIEW_NAME, &e);
 
 	return !o && e.kind == ERR_NOT_FOUND;
 }

@@ -32,6 +32,7 @@
 #include "controller/core/counters.h"
 #include "controller/core/spans.h"
 #include "controller/core/keys.h"
+#include "controller/core/leader_service.h"
 #include "controller/claims/ledgers.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
@@ -107,6 +108,11 @@ void controller_view_publish(struct controller *c, const char *listen)
 
 	c->published = view_published_new(&c->ctx, c->ctx.keys, url);
 	free(url);
+}
+
+void controller_leader_service(struct controller *c, const struct leader_service_spec *s)
+{
+	c->leader_service = leader_service_new(&c->ctx, s);
 }
 
 /* --- forwarding events ------------------------------------------------------------------------ */
@@ -302,6 +308,7 @@ static void on_leading(int64_t transitions, void *arg)
 	c->ctx.leading = true;
 	log_info("leading", LOG_S("identity", c->ctx.o.identity),
 		 LOG_I("transitions", transitions));
+	leader_service_lead(c->leader_service);
 	validation_lead(c->validation);
 	discovery_lead(c->discovery);
 	view_lead(c->view);
@@ -507,11 +514,18 @@ static void release_lease(void *arg)
 	kube_lease_release(c->ctx.lease, c->on_stopped, c->on_stopped_arg);
 }
 
+static void leave_service(void *arg)
+{
+	struct controller *c = arg;
+
+	leader_service_stop(c->leader_service, release_lease, c);
+}
+
 void controller_stop(struct controller *c, void (*done)(void *arg), void *arg)
 {
 	c->on_stopped = done;
 	c->on_stopped_arg = arg;
-	view_stop(c->view, release_lease, c);
+	view_stop(c->view, leave_service, c);
 }
 
 static void free_context(struct context *x)
@@ -575,6 +589,7 @@ void controller_free(struct controller *c)
 	gauges_free(c->gauges);
 	agent_endpoint_free(c->agent_endpoint);
 	view_published_free(c->published);
+	leader_service_free(c->leader_service);
 	view_free(c->view);
 	provisioner_free(c->provisioner);
 	power_pacing_free(c->power_pacing);

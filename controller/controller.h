@@ -21,6 +21,7 @@
  */
 struct agent_endpoint;
 struct controller;
+struct leader_service_spec;
 struct spans_spec;
 
 struct controller_options {
@@ -58,13 +59,17 @@ void controller_view_routes(struct controller *c, struct httpd *d);
 /* Publishes the address of the view for readers (controller/view/published.h) while this replica
  * leads. listen: ADDRESS:PORT of the listener. May be called once. */
 void controller_view_publish(struct controller *c, const char *listen);
+/* Makes a Service lead to this replica while it leads (core/leader_service.h). The listeners of
+ * agents and boot media must be open. May be called once. */
+void controller_leader_service(struct controller *c, const struct leader_service_spec *s);
 /* Sends traces of claims and Drains to a collector (core/spans.h); off until this is called. May be
  * called once. -1 with *e: the endpoint cannot be used. */
 int controller_trace(struct controller *c, const struct spans_spec *s, struct err *e)
 	__attribute__((warn_unused_result));
 /* Computes the gauges of /metrics from the present objects. */
 void controller_read_gauges(struct controller *c);
-/* Stores the view's history, releases the lease, then calls done(arg). */
+/* Stores the view's history, marks the endpoint of the leader's Service as not ready, releases the
+ * lease, then calls done(arg). */
 void controller_stop(struct controller *c, void (*done)(void *arg), void *arg);
 
 #endif

@@ -50,6 +50,8 @@ struct controller {
 	struct view *view;
 	/* NULL: controller_view_publish() was not called */
 	struct view_published *published;
+	/* NULL: controller_leader_service() was not called */
+	struct leader_service *leader_service;
 	struct tenant_list *tenant_list;
 	struct claims *claims;
 	struct owners *owners;

@@ -22,3 +22,6 @@ const struct kube_resource KUBE_VOLUMEATTACHMENTS = {"storage.k8s.io", "v1", "vo
 						     "VolumeAttachment", false};
 const struct kube_resource KUBE_PDBS = {"policy", "v1", "poddisruptionbudgets",
 					"PodDisruptionBudget", true};
+const struct kube_resource KUBE_SERVICES = {"", "v1", "services", "Service", true};
+const struct kube_resource KUBE_ENDPOINTSLICES = {"discovery.k8s.io", "v1", "endpointslices",
+						  "EndpointSlice", true};
