@@ -35,6 +35,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
+#include "cli/leader_options.h"
 #include "cli/run_config.h"
 #include "cli/trace_options.h"
 #include "controller/agent/endpoint.h"
@@ -70,6 +71,9 @@ struct run {
 	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen,
 		*metrics_listen, *view_listen, *image, *image_ca, *evidence_dir;
 	struct trace_options traces;
+	struct leader_options leader;
+	/* what --leader-service and the options beside it say; service NULL: not given */
+	struct leader_service_spec leader_service;
 	const char *names[NAMES_MAX + 1];
 	size_t nnames;
 	/* --allow-exec: programs that Providers may run */
@@ -141,6 +145,9 @@ enum {
 	OPT_TRACES,
 	OPT_TRACES_CA,
 	OPT_TRACES_TOKEN,
+	OPT_LEADER_SERVICE,
+	OPT_POD_IP,
+	OPT_NODE_NAME,
 };
 
 static const struct argp_option options[] = {
@@ -188,6 +195,15 @@ static const struct argp_option options[] = {
 	 0},
 	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0,
 	 "HTTP endpoint for boot media (default: 0.0.0.0:8080)", 0},
+	{"leader-service", OPT_LEADER_SERVICE, "NAME", 0,
+	 "Service without selector, in drover's namespace, that leads machines to the leader: the "
+	 "leader writes its pod into EndpointSlice NAME-leader. Needs --pod-ip and --node-name "
+	 "(default: off)",
+	 0},
+	{"pod-ip", OPT_POD_IP, "ADDRESS", 0,
+	 "Address of this pod (status.podIP), for --leader-service", 0},
+	{"node-name", OPT_NODE_NAME, "NAME", 0,
+	 "Name of this pod's node (spec.nodeName), for --leader-service", 0},
 	{"ops-listen", OPT_OPS, "ADDR:PORT", 0,
 	 "HTTP endpoint of /healthz, /readyz, /leadz and /metrics, without authentication: keep it "
 	 "on loopback (default: 127.0.0.1:9090)",
@@ -292,6 +308,9 @@ static void check_options(struct run *r, struct argp_state *st)
 			   "%s: agent-name is missing: set the host name or IP address at which "
 			   "machines reach drover",
 			   r->config);
+	if (leader_options_read(&r->leader, r->agent_listen, r->media_listen, &r->leader_service,
+				&e) < 0)
+		argp_error(st, "%s", e.text);
 	if (!r->image_key || r->image_key[0] != '/')
 		return;
 	r->image_key_line = run_config_line(r->image_key, &e);
@@ -382,6 +401,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_TRACES_TOKEN:
 		r->traces.token_file = arg;
+		return 0;
+	case OPT_LEADER_SERVICE:
+		r->leader.service = arg;
+		return 0;
+	case OPT_POD_IP:
+		r->leader.pod_ip = arg;
+		return 0;
+	case OPT_NODE_NAME:
+		r->leader.node_name = arg;
 		return 0;
 	case OPT_PER_ADDRESS:
 		if (!str_to_i64(arg, 4, AGENT_CONNECTIONS, &r->per_address))
@@ -542,6 +570,8 @@ static void on_ready(void *arg)
 		give_up(r, &e, "agent endpoint");
 		return;
 	}
+	if (r->leader_service.service)
+		controller_leader_service(r->controller, &r->leader_service);
 	if (r->metrics_listen) {
 		(void)keys_metrics_token(controller_context(r->controller)->keys);
 		r->metrics_l = serve_tls(r, r->metrics, &metrics, r->names, &e);

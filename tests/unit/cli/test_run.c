@@ -349,6 +349,58 @@ static void options_for_traces_that_cannot_be_used_are_named(void **state)
 	verb_assert_said("--traces-token-file: /dev/null: has no token");
 }
 
+static void options_of_the_leaders_service_that_cannot_be_used_are_named(void **state)
+{
+	static const struct {
+		const char *args[9], *says;
+	} cases[] = {
+		{{"--leader-service", "drover", "--node-name", "n"},
+		 "--leader-service needs --pod-ip, the address of this pod (status.podIP)"},
+		{{"--leader-service", "drover", "--pod-ip", "10.2.0.1"},
+		 "--leader-service needs --node-name, the name of this pod's node"},
+		{{"--pod-ip", "10.2.0.1"}, "--pod-ip needs --leader-service"},
+		{{"--node-name", "n"}, "--node-name needs --leader-service"},
+		{{"--leader-service", "a.b", "--node-name", "n", "--pod-ip", "10.2.0.1"},
+		 "--leader-service: want the name of a Service, got a.b"},
+		{{"--leader-service", "drover", "--node-name", "N", "--pod-ip", "10.2.0.1"},
+		 "--node-name: want the name of a Node, got N"},
+		{{"--leader-service", "drover", "--node-name", "n", "--pod-ip", "10.2.0.1:80"},
+		 "--pod-ip: want an IPv4 or IPv6 address"},
+		{{"--leader-service", "drover", "--node-name", "n", "--pod-ip", "$(POD_IP)"},
+		 "got $(POD_IP)"},
+		{{"--leader-service", "drover", "--node-name", "n", "--pod-ip", "[fd00::1]"},
+		 "--pod-ip: want an IPv4 or IPv6 address"},
+		{{"--leader-service", "drover", "--node-name", "n", "--pod-ip", "169.254.1.1"},
+		 "--pod-ip: a Service cannot lead to the address 169.254.1.1"},
+		{{"--leader-service", "drover", "--node-name", "n", "--pod-ip", "fd00::1"},
+		 "--agent-listen 0.0.0.0:8443: does not listen on --pod-ip fd00::1, at which "
+		 "machines reach the leader; set --agent-listen to [::]:8443"},
+		{{"--leader-service", "drover", "--node-name", "n", "--pod-ip", "10.2.0.1",
+		  "--media-listen", "10.2.0.2:8080"},
+		 "set --media-listen to 0.0.0.0:8080"},
+		{{"--leader-service", "drover", "--node-name", "n", "--pod-ip", "10.2.0.1",
+		  "--agent-listen", "10.2.0.1:0"},
+		 "--leader-service needs an address and a port in --agent-listen"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (verb_run("drover run", cli_run, NULL, cases[i].args) != 2)
+			fail_msg("not refused: %s", cases[i].says);
+		verb_assert_said(cases[i].says);
+	}
+	/* These are correct; the program ends because the kubeconfig does not exist. */
+	assert_int_equal(VERB("-k", "/nonexistent/k", "--leader-service", "drover", "--node-name",
+			      "n", "--pod-ip", "fd00::1", "--agent-listen", "[::]:8443",
+			      "--media-listen", "[fd00::1]:8080"),
+			 1);
+	verb_assert_said("/nonexistent/k");
+	assert_int_equal(VERB("-k", "/nonexistent/k", "--leader-service", "drover", "--node-name",
+			      "n", "--pod-ip", "10.2.0.1", "--agent-listen", "[::]:8443"),
+			 1);
+	verb_assert_said("/nonexistent/k");
+}
+
 /* drover runs without being ready, because the operator may still create the image. */
 static void an_agent_image_that_cannot_be_read_is_named_and_keeps_it_from_being_ready(void **state)
 {
@@ -452,6 +504,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_address_that_is_taken_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(options_for_traces_that_cannot_be_used_are_named,
 						setup, teardown),
+		cmocka_unit_test(options_of_the_leaders_service_that_cannot_be_used_are_named),
 		cmocka_unit_test_setup_teardown(files_that_are_not_there_are_named, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(
