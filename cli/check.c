@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/data/yaml.h"
 #include "base/loop/loop.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "cli/check.h"
 #include "cli/cli.h"
@@ -209,6 +210,7 @@ static void check_definitions(struct check *k)
 
 /* --- the leader ------------------------------------------------------------------------------- */
 
+/* Also sets k->leader. */
 static void check_lease(struct check *k)
 {
 	OWN(arena) a = arena_new();
@@ -226,6 +228,7 @@ static void check_lease(struct check *k)
 	const char *holder = json_str_at(l, "spec", "holderIdentity"),
 		   *time = json_str_at(l, "spec", "renewTime");
 
+	k->leader = str_empty(holder) ? NULL : mem_strdup(holder);
 	if (kube_client_date(k->c->host, &renewed, &at))
 		now = renewed + loop_now(k->c->loop) - at;
 	if (!l && e.kind == ERR_NOT_FOUND)
@@ -265,8 +268,10 @@ int cli_do_check(struct cli_client *c, const char *ns)
 		check_definitions(&k);
 		check_rights(&k);
 		check_lease(&k);
+		check_service(&k);
 		check_objects(&k);
 	}
+	free(k.leader);
 	findings_print(f, c->json, cli_colours(c), c->out);
 	return findings_of(f, FINDING_WRONG) > 0;
 }
@@ -299,8 +304,8 @@ static const struct argp argp = {
 	.parser = parse,
 	.doc = "Check everything that a drover installation needs, and show how to fix what is "
 	       "wrong, the most severe first: the API server and its clock, the "
-	       "CustomResourceDefinitions, permissions, the leader, Secrets, and the objects to "
-	       "which Providers, pools, tenants and machines refer.\v"
+	       "CustomResourceDefinitions, permissions, the leader and its Service, Secrets, and "
+	       "the objects to which Providers, pools, tenants and machines refer.\v"
 	       "Examples:\n"
 	       "  drover check\n"
 	       "  drover check -o json\n"

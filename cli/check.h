@@ -14,6 +14,8 @@ struct check {
 	/* drover's own namespace */
 	const char *ns;
 	struct findings *f;
+	/* holder of the Lease, owned by cli_do_check(); NULL: no holder, or not read */
+	char *leader;
 	/* true: drover's rights cannot be checked, a finding reports this, and check_right() does
 	 * nothing */
 	bool mute;
@@ -31,6 +33,9 @@ void check_right(struct check *k, const struct check_right *r, const char *mend)
 /* Checks the caller's own rights to drover's objects, and whether drover's ServiceAccount has the
  * rights of deploy/rbac.yaml. */
 void check_rights(struct check *k);
+/* Checks that each Service which drover leads to its leader (controller/core/leader_service.h) has
+ * no selector and leads to the holder of the Lease alone; says nothing if there is none. */
+void check_service(struct check *k);
 /* Checks drover's keys, and all Providers, VirtualClusters, NodePools, Machines and BurstPolicies:
  * whether an operator must act, and whether the objects to which they refer exist. Reads only the
  * metadata of Secrets. */

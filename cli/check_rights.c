@@ -6,10 +6,12 @@
  */
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
 #include "cli/check.h"
 
+#define LEADER_SLICE LEADER_SERVICE LEADER_SLICE_SUFFIX
 #define ACCOUNT "drover" /* name of the ServiceAccount in deploy/rbac.yaml */
 
 static const struct kube_resource self_reviews = {
@@ -150,6 +152,10 @@ static void check_rest(struct check *k)
 		{"coordination.k8s.io", "leases", NULL, "get", k->ns, NULL},
 		{"coordination.k8s.io", "leases", NULL, "create", k->ns, NULL},
 		{"coordination.k8s.io", "leases", NULL, "patch", k->ns, NULL},
+		{"discovery.k8s.io", "endpointslices", NULL, "create", k->ns, NULL},
+		{"discovery.k8s.io", "endpointslices", NULL, "get", k->ns, LEADER_SLICE},
+		{"discovery.k8s.io", "endpointslices", NULL, "patch", k->ns, LEADER_SLICE},
+		{"discovery.k8s.io", "endpointslices", NULL, "delete", k->ns, LEADER_SLICE},
 	};
 
 	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)

@@ -270,6 +270,19 @@ def at_home(plane, judge):
     judge.may(drover, "PATCH", MACHINE, spec(managementPolicy="Retire"))
     judge.may(drover, "PATCH", f"{MACHINE}/status", {"status": {"clean": False}})
     judge.may(drover, "GET", f"{home}/secrets/bmc-default")
+    slices = f"/apis/discovery.k8s.io/v1/namespaces/{SYSTEM}/endpointslices"
+    slice_ = {"metadata": {"name": "drover-leader", "labels": {"kubernetes.io/service-name": "drover"}},
+              "addressType": "IPv4", "endpoints": [], "ports": [{"name": "agent", "port": 8443}]}
+    judge.may(drover, "POST", slices, slice_)
+    judge.may(drover, "GET", f"{slices}/drover-leader")
+    judge.may(drover, "PATCH", f"{slices}/drover-leader", {"endpoints": [{"addresses": ["10.2.0.1"]}]})
+    judge.may(drover, "DELETE", f"{slices}/drover-leader")
+    plane.api("POST", slices, {**slice_, "metadata": {"name": "other"}})
+    for method, path, body in (("GET", slices, None), ("GET", f"{slices}/other", None),
+                               ("PATCH", f"{slices}/other", {"endpoints": []}), ("DELETE", f"{slices}/other", None),
+                               ("POST", slices.replace(SYSTEM, "default"), slice_),
+                               ("GET", f"{home}/services/drover", None), ("GET", f"{home}/endpoints/drover", None)):
+        judge.may_not(drover, method, path, body)
     judge.may(drover, "POST", "/apis/authentication.k8s.io/v1/tokenreviews", {"spec": {"token": "t"}})
     judge.may(drover, "POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews",
               {"spec": {"user": "jane", "nonResourceAttributes": {"path": "/v1/queue", "verb": "get"}}})

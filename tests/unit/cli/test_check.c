@@ -328,6 +328,113 @@ static void programs_read_json(void **state)
 	assert_string_equal(json_str_at(json_array_get(json_at(j, "findings"), 0), "result"), "ok");
 }
 
+/* --- the leader's Service --------------------------------------------------------------------- */
+
+#define SERVICES "/api/v1/namespaces/" BENCH_NS "/services"
+#define SLICES "/apis/discovery.k8s.io/v1/namespaces/" BENCH_NS "/endpointslices"
+
+/* Makes the bench's API server serve EndpointSlices, a kind that it does not have. */
+static void serve_slices(struct bench *d)
+{
+	bench_must(d, &d->host, "POST", CRDS,
+		   "{'metadata': {'name': 'endpointslices.discovery.k8s.io'}, 'spec': {'group': "
+		   "'discovery.k8s.io', 'scope': 'Namespaced', 'names': {'plural': "
+		   "'endpointslices', 'singular': 'endpointslice', 'kind': 'EndpointSlice'}, "
+		   "'versions': [{'name': 'v1', 'served': true, 'storage': true, 'schema': "
+		   "{'openAPIV3Schema': {'type': 'object', "
+		   "'x-kubernetes-preserve-unknown-fields': true}}}]}}");
+	bench_run(d, 1000);
+}
+
+static void slice(struct bench *d, const char *name, const char *writer, const char *pod)
+{
+	bench_must(d, &d->host, "POST", SLICES,
+		   arena_printf(d->a,
+				"{'metadata': {'name': '%s', 'labels': "
+				"{'kubernetes.io/service-name': 'drover', "
+				"'endpointslice.kubernetes.io/managed-by': '%s'}}, 'addressType': "
+				"'IPv4', 'endpoints': [{'addresses': ['10.2.0.1'], 'conditions': "
+				"{'ready': true}, 'targetRef': {'name': '%s'}}]}",
+				name, writer, pod));
+}
+
+static void the_service_leads_to_the_leader_or_what_is_wrong_is_named(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	serve_slices(d);
+	/* drover runs without such a Service, on a host outside the cluster for example. */
+	assert_int_equal(check(), 0);
+	assert_unsaid("service/");
+
+	bench_must(d, &d->host, "POST", SERVICES,
+		   "{'metadata': {'name': 'drover'}, 'spec': {'ports': [{'name': 'agent', 'port': "
+		   "8443}]}}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  service/drover: leads to no replica: it has no selector, and no leader "
+		    "has written EndpointSlice drover-leader\n"
+		    "       run drover with --leader-service drover;");
+
+	slice(d, "drover-leader", "drover.dev", "drover-0");
+	assert_int_equal(check(), 0);
+	assert_said("OK     service/drover: leads to the leader, pod drover-0 at address "
+		    "10.2.0.1\n");
+
+	bench_must(d, &d->host, "PATCH", SLICES "/drover-leader",
+		   "{'endpoints': [{'addresses': ['10.2.0.1'], 'conditions': {'ready': false}, "
+		   "'targetRef': {'name': 'drover-0'}}]}");
+	assert_int_equal(check(), 1);
+	assert_said("the endpoint of the leader, pod drover-0, is marked as not ready\n");
+
+	bench_must(d, &d->host, "PATCH", SLICES "/drover-leader",
+		   "{'endpoints': [{'addresses': ['10.2.0.1'], 'conditions': {'ready': true}, "
+		   "'targetRef': {'name': 'drover-1'}}]}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  service/drover: leads to pod drover-1, but the leader is drover-0\n");
+
+	/* what remains of a Service that had a selector */
+	slice(d, "drover-x7k2p", "endpointslice-controller.k8s.io", "drover-1");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  service/drover: EndpointSlice drover-x7k2p, which drover did not "
+		    "write, leads to other addresses than the leader's\n"
+		    "       kubectl -n " BENCH_NS " delete endpoints drover --ignore-not-found; "
+		    "kubectl -n " BENCH_NS " delete endpointslice drover-x7k2p\n");
+
+	bench_must(d, &d->host, "PATCH", SERVICES "/drover",
+		   "{'spec': {'selector': {'app': 'drover'}}}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  service/drover: has a selector, so it also leads to replicas that are "
+		    "not the leader\n");
+	/* An installation with one replica has a selector, and no slice of a leader. */
+	bench_must(d, &d->host, "DELETE", SLICES "/drover-leader", NULL);
+	assert_int_equal(check(), 0);
+	assert_unsaid("service/");
+}
+
+/* A Service of another name is known by the slice that its leader wrote. */
+static void a_service_that_is_missing_or_may_not_be_read(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	serve_slices(d);
+	bench_must(d, &d->host, "POST", SLICES,
+		   "{'metadata': {'name': 'front-leader', 'labels': {'kubernetes.io/service-name': "
+		   "'front', 'endpointslice.kubernetes.io/managed-by': 'drover.dev'}}}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  service/front: missing, although the leader runs with "
+		    "--leader-service front\n");
+	d->host.denied_at = "/services/front";
+	assert_int_equal(check(), 0);
+	assert_said("?      service/front: ");
+	assert_said("needs the permission `get` on services in drover's namespace\n");
+	d->host.denied_at = "/endpointslices";
+	assert_int_equal(check(), 0);
+	assert_said("?      service/drover: ");
+	assert_said("needs the permission `list` on endpointslices in drover's namespace\n");
+}
+
 /* --- an API server that answers access reviews ------------------------------------------------ */
 
 #define REVIEWER "https://reviewer.test:6443"
@@ -396,6 +503,12 @@ static void rights_that_lack_are_named(void **state)
 	assert_unsaid("may not get configmaps");
 	assert_said("OK     your rights: your user has the rights of the ClusterRole "
 		    "drover-admin\n");
+	r.denies = "\"drover-leader\"";
+	assert_int_equal(check(), 1);
+	assert_said("may not get endpointslices drover-leader in namespace " BENCH_NS "\n");
+	assert_said("may not patch endpointslices drover-leader");
+	assert_said("may not delete endpointslices drover-leader");
+	assert_unsaid("may not create endpointslices");
 	r.denies = "administer";
 	assert_int_equal(check(), 1);
 	assert_said("OK     your rights: your user has the rights of the ClusterRole "
@@ -453,6 +566,8 @@ int main(void)
 		T(what_a_person_must_do_is_said_as_drover_why_says_it),
 		T(who_may_read_nothing_is_told_what_cannot_be_told),
 		T(programs_read_json),
+		T(the_service_leads_to_the_leader_or_what_is_wrong_is_named),
+		T(a_service_that_is_missing_or_may_not_be_read),
 		T(rights_that_lack_are_named),
 		T(clocks_apart_and_an_old_server),
 		T(texts_of_others_reach_the_terminal_clean),

@@ -554,6 +554,12 @@ static char *token_of_drover(struct api *r)
 	return mem_strdup(api_str(r, "status.token"));
 }
 
+/* arguments: verb, name */
+#define SLICE_RIGHT                                                                                \
+	"'resourceAttributes':{'verb':'%s','group':'discovery.k8s.io',"                            \
+	"'resource':'endpointslices','namespace':'drover-system','name':'%s'}"
+static const char *const slice_verbs[] = {"create", "get", "patch", "delete"};
+
 #define SLEEPER "/apis/apps/v1/namespaces/vc-team-a/"
 
 static void drovers_own_roles_allow_what_they_say_in_the_host_cluster(void **state)
@@ -572,6 +578,15 @@ static void drovers_own_roles_allow_what_they_say_in_the_host_cluster(void **sta
 	assert_false(can(r, t,
 			 "'resourceAttributes':{'verb':'create','group':'coordination.k8s.io',"
 			 "'resource':'leases','namespace':'default'}"));
+	for (size_t i = 0; i < sizeof(slice_verbs) / sizeof(slice_verbs[0]); i++) {
+		const char *verb = slice_verbs[i];
+		char own[256], other[256];
+
+		str_format(own, sizeof(own), SLICE_RIGHT, verb, "drover-leader");
+		str_format(other, sizeof(other), SLICE_RIGHT, verb, "drover-view-x7k2p");
+		assert_true(can(r, t, own));
+		assert_int_equal(can(r, t, other), str_eq(verb, "create"));
+	}
 	assert_false(can(r, t,
 			 "'resourceAttributes':{'verb':'list','resource':'secrets',"
 			 "'namespace':'drover-system'}"));
