@@ -8,7 +8,8 @@ being prepared, the leader is killed with -9 and the other replica brings the po
 machine is released, the leader is stopped (SIGSTOP) with its act already sent to the BMC; and once
 more just before it sends one, in a wipe requested by an operator. Each time the other replica takes
 over and finishes; then the first continues, finds its session ended, and does nothing. The requests
-received by the BMC decide the result. Exits 0 only if everything worked.
+received by the BMC decide the result. Machines reach the replica that the EndpointSlice of the
+Service drover names. Exits 0 only if everything worked.
 """
 import argparse
 import json
@@ -151,7 +152,8 @@ def main():
     print(f"Logs and keys: {folder}", flush=True)
     timer = testbed.Timer()
     gate = Gate()
-    f = replicas.Fleet(folder, "drover-failover", hold=gate, names=("drover-1", "drover-2"))
+    f = replicas.Fleet(folder, "drover-failover", hold=gate, names=("drover-1", "drover-2"),
+                       service=True)
     try:
         f.start()
         f.drover.all[1].start()

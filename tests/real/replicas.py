@@ -20,6 +20,9 @@ import testbed  # noqa: E402
 from testbed import door, process, session_proxy  # noqa: E402
 
 PORTS = ("agent", "media", "ops")
+SLICE = "/apis/discovery.k8s.io/v1/namespaces/drover-system/endpointslices/drover-leader"
+SERVICE = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "drover", "namespace": "drover-system"},
+           "spec": {"ports": [{"name": "agent", "port": 8443}, {"name": "media", "port": 8080}]}}
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
 
 
@@ -32,16 +35,23 @@ class Replica:
         self.process = None
         self.log_from = 0  # offset up to which a test has read the log
 
+    def leader_service(self):
+        """Arguments for the Service. The pod's address is one that the API server accepts; nothing
+        connects to it."""
+        return ["--leader-service", "drover", "--pod-ip", f"192.0.2.{1 + self.fleet.drover.all.index(self)}",
+                "--node-name", f"node-of-{self.name}"]
+
     def start(self, identity=None):
         f = self.fleet
+        host = "0.0.0.0" if f.service else "127.0.0.1"
         self.process = process.Process(self.name, f.folder, [
             fleet.DROVER, "run", "--kubeconfig", f.drover_config(),
             "--identity", identity or self.name, "--allow-exec", fleet.DRIVER,
             "--agent-image", fleet.ISO, "--agent-image-key", fleet.image_key(),
-            "--agent-listen", f"127.0.0.1:{self.ports['agent']}",
+            "--agent-listen", f"{host}:{self.ports['agent']}",
             *[a for name in f.agent_names for a in ("--agent-name", name)],
-            "--media-listen", f"127.0.0.1:{self.ports['media']}",
-            "--ops-listen", f"127.0.0.1:{self.ports['ops']}"],
+            "--media-listen", f"{host}:{self.ports['media']}",
+            "--ops-listen", f"127.0.0.1:{self.ports['ops']}", *(self.leader_service() if f.service else ())],
             env={"PATH": "/usr/bin:/bin", **{k: v for k, v in os.environ.items()
                                               if k.startswith(("ASAN", "UBSAN"))}})
         return self
@@ -89,8 +99,10 @@ class Replicas:
 class Fleet(fleet.Fleet):
     """Like fleet.Fleet, with one machine, BMC sessions, a door, and replicas started by hand."""
 
-    def __init__(self, folder, prefix, hold=None, names=("drover-1",), isolated=False):
+    def __init__(self, folder, prefix, hold=None, names=("drover-1",), isolated=False, service=False):
+        """service: the door follows the EndpointSlice of the Service drover, not /leadz."""
         super().__init__(folder, machines=1, prefix=prefix, isolated=isolated)
+        self.service = service
         self.hold, self.proxy, self.door, self.watch = hold, None, None, None
         self.identity = None  # name of the first replica; None: its default
         self.on_watch = None  # called before drover starts, when the watch of machines runs
@@ -106,6 +118,8 @@ class Fleet(fleet.Fleet):
         return path
 
     def apply_objects(self):
+        if self.service:
+            self.host.apply(SERVICE)
         self.proxy = session_proxy.SessionProxy(self.rack, self.hold)
         super().apply_objects()
 
@@ -117,7 +131,8 @@ class Fleet(fleet.Fleet):
     def start_drover(self):
         (self.folder / "drover.conf").unlink(missing_ok=True)
         self.door = door.Door({p: self.ports[p] for p in ("agent", "media")},
-                              lambda: [r for r in self.drover.all if r.process])
+                              lambda: [r for r in self.drover.all if r.process],
+                              self.named_by_slice if self.service else None)
         self.watch = Watch(self.host, "machines")
         if self.on_watch:
             self.on_watch()
@@ -142,9 +157,22 @@ class Fleet(fleet.Fleet):
     def status(self):
         return self.get("machines", self.vm.name).get("status", {})
 
+    def endpoint(self):
+        """Returns the endpoint in the leader's EndpointSlice; {}: there is none."""
+        return next(iter((self.host.get(SLICE) or {}).get("endpoints") or []), {})
+
+    def named_by_slice(self):
+        """Returns the name of the replica to which the Service leads; None: to none."""
+        try:
+            there = self.endpoint()
+        except (OSError, http.client.HTTPException, testbed.plane.ApiError):
+            last = self.door and self.door.leader
+            return last and last.name
+        return there["targetRef"]["name"] if there.get("conditions", {}).get("ready") else None
+
     def holder(self):
-        """Returns the name in the Lease."""
-        return self.host.get(LEASE)["spec"].get("holderIdentity")
+        """Returns the name in the Lease; None: there is none."""
+        return (self.host.get(LEASE) or {"spec": {}})["spec"].get("holderIdentity")
 
     def logs(self):
         return "".join(p.read_text(errors="replace") for p in self.folder.glob("drover-*.log"))
@@ -152,10 +180,11 @@ class Fleet(fleet.Fleet):
 
 class Watch:
     """All writes of a kind's objects, in order: calls each function in `on` with the object, in the
-    watch's thread, as soon as it arrives; `seen` records (monotonic time, type, object)."""
+    watch's thread, as soon as it arrives; `seen` records (monotonic time, type, object). The kind is
+    one of drover's, or one below the path `under`."""
 
-    def __init__(self, plane, plural):
-        self.plane, self.plural = plane, plural
+    def __init__(self, plane, plural, under=f"/apis/{fleet.API}"):
+        self.plane, self.path = plane, f"{under}/{plural}"
         self.on, self.seen = [], []
         self.ended = False
         self.failed = None
@@ -175,8 +204,7 @@ class Watch:
             wire = http.client.HTTPSConnection("127.0.0.1", self.plane.port, timeout=600,
                                                context=self.plane._context())
             try:
-                wire.request("GET", f"/apis/{fleet.API}/{self.plural}?watch=1"
-                                    f"&resourceVersion={version}")
+                wire.request("GET", f"{self.path}?watch=1&resourceVersion={version}")
                 reply = wire.getresponse()
                 while not self.ended:
                     line = reply.readline()

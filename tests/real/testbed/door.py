@@ -1,8 +1,9 @@
 """The single address of several replicas: a TCP forwarder to the leader.
 
-In production this is a virtual address, or a Service with a readiness gate. GET /leadz of each
-replica, every 0.2 s; connections go to the replica that answered 200 last, and are closed when that
-changes.
+In production this is the address of a Service whose EndpointSlice the leader writes, or a load
+balancer that asks /leadz. Without named(): GET /leadz of each replica, every 0.2 s; connections go
+to the replica that answered 200 last, and are closed when that changes. With named(): connections
+go to the replica whose name it returned last, and open ones stay, as those of a Service do.
 """
 import selectors
 import socket
@@ -14,10 +15,10 @@ import urllib.request
 
 class Door:
     """Listens at `ports` ({name: port}). replicas() returns the current list of objects with .ports
-    (same names, and "ops")."""
+    (same names, and "ops") and .name. named() returns the name of a replica; None: no replica."""
 
-    def __init__(self, ports, replicas):
-        self.replicas = replicas
+    def __init__(self, ports, replicas, named=None):
+        self.replicas, self.named = replicas, named
         self.leader = None
         self.ended = False
         self.wires = set()
@@ -37,11 +38,18 @@ class Door:
 
     def _follow(self):
         while not self.ended:
-            leads = next((r for r in self.replicas() if _leads(r)), None)
-            if leads is not self.leader:
-                self.leader = leads
-                self._cut()
+            if self.named:
+                name = self.named()
+                self.leader = next((r for r in self.replicas() if r.name == name), None)
+            else:
+                self._ask_each()
             time.sleep(0.2)
+
+    def _ask_each(self):
+        leads = next((r for r in self.replicas() if _leads(r)), None)
+        if leads is not self.leader:
+            self.leader = leads
+            self._cut()
 
     def _cut(self):
         with self.lock:
