@@ -361,6 +361,28 @@ static bool next_export(struct record_export *r)
 	return false;
 }
 
+/* Without an evidence_dir: removes the finalizer of a record that an operator has deleted, because
+ * nothing will ever export it. Returns true if a write was started. */
+static bool next_unexported(struct record_export *r)
+{
+	struct map_iter it;
+
+	while (map_first(r->names, &it)) {
+		const struct wipe_record *w = record_of(r, it.key);
+
+		map_del(r->names, it.key);
+		if (!w || !w->meta.deletion_timestamp ||
+		    !writer_finalizer(&r->write, OBJECT_WIPE_RECORD, &w->meta,
+				      FINALIZER_WIPE_RECORD, false, on_let_go))
+			continue;
+		log_warn("wipe record deleted before it was exported: drover runs without "
+			 "evidence-dir",
+			 LOG_S("record", w->meta.name));
+		return true;
+	}
+	return false;
+}
+
 /* --- retention -------------------------------------------------------------------------------- */
 
 struct census {
@@ -498,10 +520,8 @@ static void step(void *arg)
 		r->keys_text = NULL;
 		record_export_kick(r, NULL);
 	}
-	if (r->c->o.evidence_dir && next_export(r))
+	if (r->c->o.evidence_dir ? next_export(r) : next_unexported(r))
 		return;
-	if (!r->c->o.evidence_dir)
-		map_clear(r->names);
 	if (!map_size(r->doomed) && (!r->looked_at || now - r->looked_at >= LOOK_MS)) {
 		/* Retry records whose file differed, and records whose change was missed. */
 		if (r->looked_at)

@@ -128,6 +128,22 @@ static bool is_bill_kept(const struct debtor *d, const struct virtual_cluster *v
 	return !has_bill(vc) || (d->bill_kept && str_eq(d->kept, vc->meta.resource_version));
 }
 
+/* Shows on the VirtualCluster why it is not deleted. */
+static void report_unsaved(struct debtor *d, const struct err *e)
+{
+	const struct virtual_cluster *vc = cluster_of(d);
+	char note[512];
+
+	log_warn("bill of a deleted tenant not saved", LOG_S("tenant", d->tenant), LOG_E(e));
+	if (!vc)
+		return;
+	str_format(note, sizeof(note),
+		   "the VirtualCluster is deleted once its bill is saved in a ConfigMap "
+		   "drover-bills-* of namespace %.63s: %.300s",
+		   d->owner->c->o.ns, e->text);
+	ctx_event(d->owner->c, OBJECT_VIRTUAL_CLUSTER, &vc->meta, "Warning", "BillNotSaved", note);
+}
+
 static void on_bill_kept(json_t *o, const struct err *e, void *arg)
 {
 	struct debtor *d = arg;
@@ -135,9 +151,8 @@ static void on_bill_kept(json_t *o, const struct err *e, void *arg)
 	(void)o;
 	d->call = NULL;
 	d->bill_kept = !e;
-	if (e)
-		log_warn("bill of a deleted tenant not saved", LOG_S("tenant", d->tenant),
-			 LOG_E(e));
+	if (e && e->kind != ERR_CONFLICT)
+		report_unsaved(d, e);
 	later(d, e ? backoff_next(&d->backoff, loop_random(d->owner->c->loop)) : 0);
 }
 

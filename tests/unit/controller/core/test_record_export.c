@@ -469,6 +469,29 @@ static void without_an_export_they_stay_400_days(void **state)
 	record_export_free(r);
 }
 
+/* A record created with an evidence_dir, in a drover that runs without one. */
+static void without_an_export_only_an_operator_deletes_a_record(void **state)
+{
+	struct bench *d = *state;
+	struct record_export *r;
+
+	d->c.o.evidence_dir = NULL;
+	put_record(d, "m-1", 41, 1, true);
+	put_record(d, "m-1", 42, 1, true);
+	r = record_export_new(&d->c);
+	bench_run(d, 30000);
+	assert_true(is_held(d, "m-1-41-1"));
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/wiperecords/m-1-41-1",
+		   NULL);
+	bench_run(d, 1000);
+	record_export_kick(r, "m-1-41-1");
+	bench_run(d, 30000);
+	OWN_JSON gone = bench_get(d, OBJECT_WIPE_RECORD, "m-1-41-1");
+	assert_null(gone);
+	assert_true(is_held(d, "m-1-42-1"));
+	record_export_free(r);
+}
+
 static void old_keys_stay_in_the_file(void **state)
 {
 	struct bench *d = *state;
@@ -540,6 +563,7 @@ int main(void)
 		T(a_name_with_a_slash_leads_nowhere),
 		T(the_newest_three_of_each_machine_stay),
 		T(without_an_export_they_stay_400_days),
+		T(without_an_export_only_an_operator_deletes_a_record),
 		T(old_keys_stay_in_the_file),
 	};
 

@@ -321,6 +321,28 @@ static void a_bill_that_a_dead_leader_kept_is_written_over(void **state)
 	a_deleted_tenants_bill_is_kept_once(*state, true);
 }
 
+/* Until the bill is saved, an event on the VirtualCluster shows why it is not deleted. */
+static void a_bill_that_cannot_be_saved_is_reported(void **state)
+{
+	struct bench *d = *state;
+
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'cost': {'time': '" WHEN
+		     "', 'charges': [{'month': '2025-11', 'pool': 'gpus', 'phase': 'Ready', "
+		     "'gpus': 8, 'seconds': 1000}]}}");
+	bench_run(d, 15000);
+	d->host.denied_at = "/configmaps";
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-a",
+		   NULL);
+	bench_run(d, 15000);
+	assert_true(finalized(d));
+	assert_true(bench_events(&d->host, "BillNotSaved") >= 1);
+	d->host.denied_at = NULL;
+	bench_run(d, 300000);
+	OWN_JSON gone = bench_stored(&d->host, "virtualclusters.drover.dev/team-a");
+	assert_null(gone);
+}
+
 static void a_list_without_one_keeps_the_others_as_they_are(void **state)
 {
 	struct bench *d = *state;
@@ -353,6 +375,7 @@ int main(void)
 		T(a_tenant_is_finalized_while_it_has_claims_or_debts),
 		T(the_bill_of_a_deleted_tenant_is_kept),
 		T(a_bill_that_a_dead_leader_kept_is_written_over),
+		T(a_bill_that_cannot_be_saved_is_reported),
 		T(a_list_without_one_keeps_the_others_as_they_are),
 	};
 
