@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "cli/check.h"
 #include "cli/cli.h"
+#include "cli/lease_holder.h"
 #include "cli/verbs.h"
 
 /* tolerated difference: the Date header has a resolution of seconds, and a call takes time */
@@ -216,22 +217,20 @@ static void check_lease(struct check *k)
 	OWN(arena) a = arena_new();
 	const char *mend = arena_printf(
 		a, "kubectl -n %s get pods -l app=drover, then read their logs", k->ns);
+	struct lease_holder h;
 	char t[STR_TIME_SIZE];
-	int64_t renewed, at, now = loop_wall(k->c->loop);
 	struct err e;
-	OWN_JSON l = cli_path(
-		k->c,
-		arena_printf(a,
-			     "/apis/coordination.k8s.io/v1/namespaces/%s/leases/" CONTROLLER_LEASE,
-			     k->ns),
-		&e);
-	const char *holder = json_str_at(l, "spec", "holderIdentity"),
-		   *time = json_str_at(l, "spec", "renewTime");
 
-	k->leader = str_empty(holder) ? NULL : mem_strdup(holder);
-	if (kube_client_date(k->c->host, &renewed, &at))
-		now = renewed + loop_now(k->c->loop) - at;
-	if (!l && e.kind == ERR_NOT_FOUND)
+	if (lease_holder_read(k->c, k->ns, &h, &e) < 0) {
+		findings_add(k->f, FINDING_UNKNOWN, "controller",
+			     "reading its Lease needs the permission `get` on leases in drover's "
+			     "namespace",
+			     "%s", e.text);
+		return;
+	}
+	k->leader = *h.name ? mem_strdup(h.name) : NULL;
+	switch (h.state) {
+	case LEASE_NONE:
 		findings_add(
 			k->f, FINDING_WRONG, "controller",
 			"kubectl apply -f deploy/controller.yaml; or give -n NAMESPACE if drover "
@@ -239,22 +238,22 @@ static void check_lease(struct check *k)
 			"no controller has ever run here: there is no Lease " CONTROLLER_LEASE
 			" in namespace %s",
 			k->ns);
-	else if (!l)
-		findings_add(k->f, FINDING_UNKNOWN, "controller",
-			     "reading its Lease needs the permission `get` on leases in drover's "
-			     "namespace",
-			     "%s", e.text);
-	else if (str_empty(holder) || !str_to_time(str_or(time, ""), &renewed))
+		break;
+	case LEASE_FREE:
 		findings_add(k->f, FINDING_WRONG, "controller", mend,
 			     "no replica of the controller is the leader");
-	else if (now - renewed > json_int_at(l, "spec", "leaseDurationSeconds") * 1000)
+		break;
+	case LEASE_EXPIRED:
 		findings_add(k->f, FINDING_WRONG, "controller", mend,
-			     "the leader, replica %s, has not renewed its Lease for %s", holder,
-			     str_duration(t, (now - renewed) / 1000 * 1000));
-	else
+			     "the leader, replica %s, has not renewed its Lease for %s", h.name,
+			     str_duration(t, h.age_ms / 1000 * 1000));
+		break;
+	case LEASE_HELD:
 		findings_add(k->f, FINDING_OK, "controller", NULL,
-			     "the leader is replica %s, which renewed its Lease %s ago", holder,
-			     str_duration(t, now < renewed ? 0 : (now - renewed) / 1000 * 1000));
+			     "the leader is replica %s, which renewed its Lease %s ago", h.name,
+			     str_duration(t, h.age_ms / 1000 * 1000));
+		break;
+	}
 }
 
 /* --- the command ------------------------------------------------------------------------------ */

@@ -43,6 +43,7 @@ int cli_status(int argc, char **argv);
 int cli_support_bundle(int argc, char **argv);
 int cli_tenant(int argc, char **argv);
 int cli_top(int argc, char **argv);
+int cli_uninstall(int argc, char **argv);
 int cli_up(int argc, char **argv);
 int cli_why(int argc, char **argv);
 int cli_wipe(int argc, char **argv);

@@ -210,12 +210,18 @@ static json_t *answered(struct answer *a, struct err *e)
 	return a->o;
 }
 
-json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name, struct err *e)
+json_t *cli_get_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		   const char *name, struct err *e)
 {
 	struct answer a = {.loop = c->loop};
 
-	(void)kube_get(c->host, &object_resources[kind], NULL, name, on_answer, &a);
+	(void)kube_get(c->host, resource, ns, name, on_answer, &a);
 	return answered(&a, e);
+}
+
+json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name, struct err *e)
+{
+	return cli_get_of(c, &object_resources[kind], NULL, name, e);
 }
 
 json_t *cli_path(struct cli_client *c, const char *path, struct err *e)
@@ -267,10 +273,7 @@ json_t *cli_text(struct cli_client *c, const char *path, struct err *e)
 json_t *cli_review(struct cli_client *c, const struct kube_resource *kind, const json_t *review,
 		   struct err *e)
 {
-	struct answer a = {.loop = c->loop};
-
-	(void)kube_create(c->host, kind, NULL, review, on_answer, &a);
-	return answered(&a, e);
+	return cli_create_of(c, kind, NULL, review, e);
 }
 
 json_t *cli_metadata(struct cli_client *c, const struct kube_resource *kind, const char *ns,
@@ -420,23 +423,34 @@ static int failed_write(struct cli_client *c, enum object_kind_id kind, const ch
 				   : remedy_of_any(e));
 }
 
-static json_t *cli_create(struct cli_client *c, enum object_kind_id kind, const json_t *object,
-			  struct err *e)
+json_t *cli_create_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		      const json_t *object, struct err *e)
 {
 	struct answer a = {.loop = c->loop};
 
-	(void)kube_create(c->host, &object_resources[kind], NULL, object, on_answer, &a);
+	(void)kube_create(c->host, resource, ns, object, on_answer, &a);
 	return answered(&a, e);
 }
 
-static json_t *cli_patch(struct cli_client *c, enum object_kind_id kind, const char *name,
-			 const json_t *patch, struct err *e)
+json_t *cli_patch_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		     const char *name, const json_t *patch, struct err *e)
 {
 	struct answer a = {.loop = c->loop};
 
-	(void)kube_patch(c->host, &object_resources[kind], NULL, name, NULL, KUBE_PATCH_MERGE,
-			 patch, on_answer, &a);
+	(void)kube_patch(c->host, resource, ns, name, NULL, KUBE_PATCH_MERGE, patch, on_answer, &a);
 	return answered(&a, e);
+}
+
+int cli_delete_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		  const char *name, const char *uid, struct err *e)
+{
+	struct answer a = {.loop = c->loop};
+	const struct kube_delete_opts o = {.uid = uid, .grace_s = -1};
+	OWN_JSON gone = NULL;
+
+	(void)kube_delete(c->host, resource, ns, name, &o, on_answer, &a);
+	gone = answered(&a, e);
+	return gone ? 0 : -1;
 }
 
 json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
@@ -539,7 +553,7 @@ int cli_write(struct cli_client *c, enum object_kind_id kind, const char *name, 
 {
 	struct err e;
 	OWN_JSON wrote = patch;
-	OWN_JSON o = cli_patch(c, kind, name, patch, &e);
+	OWN_JSON o = cli_patch_of(c, &object_resources[kind], NULL, name, patch, &e);
 	json_t *meta = json_object_get(wrote, "metadata");
 	char *plain, *quoted;
 	struct buf b;
@@ -565,7 +579,7 @@ int cli_make(struct cli_client *c, enum object_kind_id kind, json_t *object, con
 {
 	struct err e;
 	OWN_JSON wrote = object;
-	OWN_JSON o = cli_create(c, kind, object, &e);
+	OWN_JSON o = cli_create_of(c, &object_resources[kind], NULL, object, &e);
 	char *plain, *quoted;
 	struct buf b;
 

@@ -134,6 +134,21 @@ json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struc
  * *e. */
 struct secret *cli_decoded(const char *base64, struct err *e);
 
+/* Calls for objects of any resource of the API server. ns NULL: for cluster-scoped resources.
+ * cli_get_of(), cli_create_of() and cli_patch_of() return the object as the API server answered,
+ * owned by the caller; NULL with *e. They print nothing. */
+json_t *cli_get_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		   const char *name, struct err *e);
+json_t *cli_create_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		      const json_t *object, struct err *e);
+/* Merges patch into the object; with a metadata.resourceVersion in patch only if the object has not
+ * changed since (ERR_CONFLICT). */
+json_t *cli_patch_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		     const char *name, const json_t *patch, struct err *e);
+/* Deletes the object if it has this UID. Returns 0, or -1 with *e. */
+int cli_delete_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
+		  const char *name, const char *uid, struct err *e);
+
 /* Returns the Machine with this name, or, if none has it, the Machine of the NodeClaim (and Node)
  * with this name. The caller owns the result; NULL with *e. */
 json_t *cli_machine(struct cli_client *c, const char *node_or_machine, struct err *e);

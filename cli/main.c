@@ -32,6 +32,7 @@ static const struct cli_verb verbs[] = {
 	{"top", cli_top, "show all machines, updated live", "drover top"},
 	{"why", cli_why, "show what is stuck, and what helps", "drover why; drover why gpu-r1-07"},
 	{"check", cli_check, "check the installation", "drover check"},
+	{"uninstall", cli_uninstall, "list what is left, or delete it", "drover uninstall --check"},
 	{"support-bundle", cli_support_bundle, "collect diagnostics without secrets",
 	 "drover support-bundle -o night.tar.zst"},
 	{"explain", cli_explain, "explain a reason, state or field", "drover explain DriveMissing"},

@@ -17,7 +17,8 @@
 #   --no-wait                   do not wait until drover is ready
 #   --package FILE|URL          install drover_VERSION_ARCH.deb, whose SHA-256 must equal --sha256
 #   --uninstall                 remove drover, but keep its definitions, objects and Secrets (package: settings)
-#   --purge                     with --uninstall: remove these too; refused while an object of drover exists
+#   --purge                     with --uninstall: remove these too; refused while an object of drover exists that its
+#                               finalizers may hold: delete it while drover runs, or see drover uninstall --help
 set -eu
 umask 022
 
@@ -152,12 +153,21 @@ install_cluster() {
 	say "next: create a Provider, Machines, a NodePool and VirtualClusters (examples/), then run: drover get pools"
 }
 
-# Lists the objects of drover's kinds, one per line. Fails if the API server does not answer.
+# Lists the objects of drover's kinds, one per line, that a purge would lose or could not delete: all but
+# BurstLedgers, and WipeRecords without a finalizer. Fails if the API server does not answer.
 objects_left() {
 	for file in "$here"/crds/*.yaml; do
 		kind=$(sed -n 's/^  name: //p' "$file" | head -n 1)
 		there=$(k get crd "$kind" -o name --ignore-not-found) || return 1
-		[ -z "$there" ] || k get "$kind" -o name --ignore-not-found || return 1
+		[ -n "$there" ] || continue
+		case $kind in
+		burstledgers.*) ;;
+		wiperecords.*)
+			k get "$kind" --ignore-not-found -o jsonpath='{range .items[?(@.metadata.finalizers)]}wiperecord.drover.dev/{.metadata.name}{" (not exported)\n"}{end}' ||
+				return 1
+			;;
+		*) k get "$kind" -o name --ignore-not-found || return 1 ;;
+		esac
 	done
 }
 
@@ -171,8 +181,7 @@ uninstall_cluster() {
 	cluster_is_there
 	if [ -n "$purge" ]; then
 		left=$(objects_left) || die "--purge: the objects of drover cannot be listed"
-		left=$(printf '%s\n' "$left" | grep -v '^wiperecord\.' || true)
-		[ -z "$left" ] || die "--purge: these objects still exist; delete them while drover runs, because it removes their finalizers (docs/install.md):
+		[ -z "$left" ] || die "--purge: these objects still exist; delete them while drover runs, because it removes their finalizers. Without drover: drover uninstall --check lists what each loses, drover uninstall --release-finalizers deletes them (docs/install.md):
 $left"
 	fi
 	k -n drover-system delete poddisruptionbudget drover --ignore-not-found >/dev/null
@@ -186,8 +195,10 @@ $left"
 		say "kept: definitions, objects, and Secrets and bills in namespace drover-system; --uninstall --purge removes them"
 		return
 	fi
-	k delete --ignore-not-found -f "$here/crds" >/dev/null
-	k delete namespace drover-system --ignore-not-found >/dev/null
+	k delete --ignore-not-found --timeout=120s -f "$here/crds" >/dev/null ||
+		die "--purge: the definitions are not deleted yet; drover uninstall --check lists the objects that hold them"
+	k delete namespace drover-system --ignore-not-found --timeout=300s >/dev/null ||
+		die "--purge: namespace drover-system is not deleted yet: kubectl get namespace drover-system -o yaml shows what it waits for"
 	say "definitions, wipe records, Secrets and bills are deleted"
 }
 

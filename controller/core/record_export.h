@@ -14,8 +14,8 @@
  *
  * Without an evidence_dir, a record is deleted once another record is more than
  * RECORD_EXPORT_AGE_MS younger. A record that still has the finalizer, from a time with an
- * evidence_dir, is deleted only by an operator; the finalizer is then removed. Only creationTimestamp is compared, so that only the API server's
- * clock counts.
+ * evidence_dir, is deleted only by an operator; the finalizer is then removed. Only
+ * creationTimestamp is compared, so that only the API server's clock counts.
  *
  * Never deleted: the newest record of each machine; a record that a Machine's status.lastWipe or
  * status.wipeAttempt.previous names; and, with an evidence_dir, any record whose file was not

@@ -189,6 +189,45 @@ def by_hand(site, kind, name):
     assert not site.plane.get(f"/apis/drover.dev/v1alpha1/{kind}s/{name}")
 
 
+def without_drover(site):
+    """Checks that nothing is left although drover is gone while its finalizers hold objects: the
+    purge refuses, and ends once `drover uninstall` has saved and deleted them."""
+    site.shell("kubectl apply -f examples/deploy/first-rack.yaml")
+    site.until("the pool is ready", site.pool_ready)
+    site.shell("deploy/install.sh --uninstall")
+    site.until("no pod is left", lambda: not site.kubelet.running)
+    for kind, name in (("provider", "hall-a"), ("machine", "gpu-r1-07")):
+        site.plane.kubectl("patch", kind, name, "--type=merge", "-p",
+                           json.dumps({"metadata": {"finalizers": [f"drover.dev/{kind}"]}}))
+        site.shell(f"kubectl delete {kind} {name} --wait=false")
+    record = {"apiVersion": "drover.dev/v1alpha1", "kind": "WipeRecord",
+              "metadata": {"name": "gpu-r1-07-1-1", "finalizers": ["drover.dev/export"]},
+              "spec": {"machine": {"name": "gpu-r1-07", "uid": "u"}, "tenancy": 1, "attempt": 1, "verdict": "Purge",
+                       "startTime": "2026-11-01T00:00:00Z", "endTime": "2026-11-01T00:01:00Z",
+                       "agentTrust": "BootNetwork", "inventory": {"expected": 0, "seen": 0}, "devices": [],
+                       "envelope": "AAAA"}}
+    site.plane.kubectl("create", "-f", "-", stdin=json.dumps(record))
+    said = site.shell("deploy/install.sh --uninstall --purge", fails=True)
+    assert "machine.drover.dev/gpu-r1-07" in said and "wiperecord.drover.dev/gpu-r1-07-1-1 (not exported)" in said, said
+    site.until("the leader's lease has run out", lambda: "drover does not run" in site.shell(
+        "build/rel/drover uninstall --check", fails=True))
+    saved = site.folder / "objects.jsonl"
+    said = site.shell(f"build/rel/drover uninstall --release-finalizers --save {saved} </dev/null", fails=True)
+    assert "To confirm, give --yes" in said and not saved.exists(), said
+    said = site.shell(f"build/rel/drover uninstall --release-finalizers --save {saved} --yes")
+    assert "no object of drover is left" in said, said
+    objects = [json.loads(line) for line in saved.read_text().splitlines()]
+    assert {(o["kind"], o["metadata"]["name"]) for o in objects} >= {
+        ("Provider", "hall-a"), ("Machine", "gpu-r1-07"), ("WipeRecord", "gpu-r1-07-1-1"), ("NodePool", "h100")}, objects
+
+
+def nothing_is_left(site):
+    assert not [c for c in site.plane.api("GET", CRDS)["items"] if c["spec"]["group"] == "drover.dev"]
+    site.until("its namespace is gone", lambda: not site.plane.get(NAMESPACE))
+    left = [r["metadata"]["name"] for r in site.plane.api("GET", ROLES)["items"] if "drover" in r["metadata"]["name"]]
+    assert not left, left
+
+
 def by_helm(site):
     """Checks that the chart gives the same objects as the base, names missing values, and can be
     installed."""
@@ -241,10 +280,11 @@ def uninstall(site, install):
     for what in ("nodepool/h100", "machine/gpu-r1-07", "provider/hall-a"):
         site.shell(f"kubectl delete {what} --timeout={pace.limit(60):.0f}s")
     site.shell("deploy/install.sh --uninstall --purge")
-    assert not [c for c in site.plane.api("GET", CRDS)["items"] if c["spec"]["group"] == "drover.dev"]
-    site.until("its namespace is gone", lambda: not site.plane.get(NAMESPACE))
-    left = [r["metadata"]["name"] for r in site.plane.api("GET", ROLES)["items"] if "drover" in r["metadata"]["name"]]
-    assert not left, left
+    nothing_is_left(site)
+    site.shell(install.replace(":0.1", ":0.2"))
+    without_drover(site)
+    site.shell("deploy/install.sh --uninstall --purge")
+    nothing_is_left(site)
 
 
 def main():
