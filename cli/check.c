@@ -21,8 +21,10 @@
 /* tolerated difference: the Date header has a resolution of seconds, and a call takes time */
 #define SKEW_MS INT64_C(5000)
 #define CRDS_MAX ((size_t)16 << 20)
-/* first minor version of Kubernetes with ValidatingAdmissionPolicy, which deploy/rbac.yaml uses */
-enum { MINOR_LEAST = 30 };
+/* MINOR_LEAST: first minor version of Kubernetes with ValidatingAdmissionPolicy, which
+ * deploy/rbac.yaml uses. MINOR_TESTED: the minor version of the tests on real parts
+ * (tests/real/parts/build). MINOR_FAR: difference from MINOR_TESTED that is a warning. */
+enum { MINOR_LEAST = 30, MINOR_TESTED = 36, MINOR_FAR = 2 };
 
 /* --- the API server --------------------------------------------------------------------------- */
 
@@ -50,13 +52,45 @@ static void check_clock(struct check *k)
 			ahead > 0 ? "ahead of" : "behind");
 }
 
+static void check_version(struct check *k, const char *version)
+{
+	const char *dot = version ? strchr(version, '.') : NULL;
+	int64_t minor = 0;
+	char digits[8];
+
+	str_format(digits, sizeof(digits), "%.*s", dot ? (int)strspn(dot + 1, "0123456789") : 0,
+		   dot ? dot + 1 : "");
+	if (!str_starts(str_or(version, ""), "v1.") || !str_to_i64(digits, 0, 9999, &minor))
+		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL,
+			     "the API server reports an unknown version: %s",
+			     str_or(version, "none"));
+	else if (minor < MINOR_LEAST)
+		findings_add(k->f, FINDING_WRONG, "API server",
+			     "upgrade to Kubernetes 1.30 or later; older versions lack "
+			     "ValidatingAdmissionPolicy, which limits what users with the "
+			     "ClusterRole drover-oncall may change",
+			     "version %s is too old", version);
+	else if (llabs(minor - MINOR_TESTED) >= MINOR_FAR)
+		findings_add(k->f, FINDING_WARNING, "API server",
+			     minor < MINOR_TESTED
+				     ? "upgrade the host cluster when you can; until then try each "
+				       "version of drover on a test cluster of this version"
+				     : "try drover on a test cluster of this version, or install a "
+				       "newer drover",
+			     "reachable, %s: %lld minor versions %s than 1.%d, with which this "
+			     "drover was tested",
+			     version, llabs(minor - MINOR_TESTED),
+			     minor < MINOR_TESTED ? "older" : "newer", MINOR_TESTED);
+	else
+		findings_add(k->f, FINDING_OK, "API server", NULL, "reachable, %s", version);
+}
+
 /* Checks whether the API server answers, and checks its version and its clock. Returns false if the
  * API server cannot be reached, so that no other check can run. */
 static bool check_server(struct check *k)
 {
 	struct err e;
 	OWN_JSON v = cli_path(k->c, "/version", &e);
-	const char *version = json_str_at(v, "gitVersion"), *dot;
 
 	if (!v && e.code == 403) {
 		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL, "%s", e.text);
@@ -64,24 +98,13 @@ static bool check_server(struct check *k)
 	}
 	if (!v) {
 		findings_add(k->f, FINDING_WRONG, "API server",
-			     "check that the API server runs, and that --kubeconfig and --context "
-			     "name the right cluster and user",
+			     str_or(cli_remedy(&e),
+				    "check that the API server runs, and that --kubeconfig and "
+				    "--context name the right cluster and user"),
 			     "%s", e.text);
 		return false;
 	}
-	dot = version ? strchr(version, '.') : NULL;
-	if (!dot || !str_starts(version, "v1."))
-		findings_add(k->f, FINDING_UNKNOWN, "API server", NULL,
-			     "the API server reports an unknown version: %s",
-			     str_or(version, "none"));
-	else if (atoi(dot + 1) < MINOR_LEAST)
-		findings_add(k->f, FINDING_WRONG, "API server",
-			     "upgrade to Kubernetes 1.30 or later; older versions lack "
-			     "ValidatingAdmissionPolicy, which limits what users with the "
-			     "ClusterRole drover-oncall may change",
-			     "version %s is too old", version);
-	else
-		findings_add(k->f, FINDING_OK, "API server", NULL, "reachable, %s", version);
+	check_version(k, json_str_at(v, "gitVersion"));
 	check_clock(k);
 	return true;
 }
@@ -258,29 +281,50 @@ static void check_lease(struct check *k)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-int cli_do_check(struct cli_client *c, const char *ns)
+static int check(struct cli_client *c, const char *ns, bool probe)
 {
 	OWN(findings) f = findings_new();
-	struct check k = {.c = c, .ns = ns, .f = f};
+	OWN_JSON missing = json_array();
+	struct check k = {.c = c, .ns = ns, .f = f, .missing = missing};
 
-	if (check_server(&k)) {
+	if (check_server(&k) && check_caller(&k)) {
 		check_definitions(&k);
 		check_rights(&k);
 		check_lease(&k);
 		check_service(&k);
+		check_deployment(&k);
 		check_objects(&k);
+		if (probe)
+			check_reach(&k);
 	}
 	free(k.leader);
 	findings_print(f, c->json, cli_colours(c), c->out);
 	return findings_of(f, FINDING_WRONG) > 0;
 }
 
+int cli_do_check(struct cli_client *c, const char *ns)
+{
+	return check(c, ns, false);
+}
+
+int cli_do_check_probing(struct cli_client *c, const char *ns)
+{
+	return check(c, ns, true);
+}
+
 struct line {
 	struct cli_options o;
 	const char *ns;
+	bool probe;
 };
 
-static const struct argp_option options[] = {CLI_NAMESPACE_ROW, CLI_OPTION_ROWS};
+enum { PROBE = 0x6301 };
+
+static const struct argp_option options[] = {
+	{"probe", PROBE, NULL, 0,
+	 "Also connect from here to BMCs, agent endpoints, managers and tenants' API servers", 0},
+	CLI_NAMESPACE_ROW,
+	CLI_OPTION_ROWS};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
@@ -289,6 +333,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	switch (key) {
 	case 'n':
 		v->ns = arg;
+		return 0;
+	case PROBE:
+		v->probe = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(st, "takes no argument, got '%s'", arg);
@@ -302,16 +349,22 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.doc = "Check everything that a drover installation needs, and show how to fix what is "
-	       "wrong, the most severe first: the API server and its clock, the "
-	       "CustomResourceDefinitions, permissions, the leader and its Service, Secrets, and "
-	       "the objects to which Providers, pools, tenants and machines refer.\v"
+	       "wrong, the most severe first: the API server with its version and clock, the "
+	       "CustomResourceDefinitions, permissions, the leader and its Service, the image of "
+	       "its replicas, Secrets, and the objects to which Providers, pools, tenants and machines refer. "
+	       "With --probe also whether the addresses that they name can be reached from "
+	       "here.\v"
 	       "Examples:\n"
 	       "  drover check\n"
 	       "  drover check -o json\n"
 	       "  drover check --context prod -n drover-system\n"
+	       "  kubectl -n drover-system exec deployment/drover -- drover check --probe\n"
 	       "The command changes nothing. It reads at most 200 Secrets, and only their "
-	       "metadata. What your user may not read is marked with '?' and does not count as "
-	       "wrong. Exit status 1: something is wrong.",
+	       "metadata. A probe sends no credentials. `wrong`: does not work. `warn`: works, but "
+	       "may fail later or in part. `?`: could not be checked, for example because your "
+	       "user may not read it.\n"
+	       "Exit status: 0 nothing is wrong, whatever the warnings; 1 something is wrong, or "
+	       "the cluster cannot be reached; 2 wrong usage.",
 };
 
 int cli_check(int argc, char **argv)
@@ -323,7 +376,7 @@ int cli_check(int argc, char **argv)
 	args_parse(&argp, argc, argv, &v);
 	if (cli_open(&c, "drover check", &v.o) < 0)
 		return 1;
-	status = cli_do_check(&c, v.ns);
+	status = v.probe ? cli_do_check_probing(&c, v.ns) : cli_do_check(&c, v.ns);
 	cli_close(&c);
 	return status;
 }

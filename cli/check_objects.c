@@ -211,6 +211,28 @@ static void needs(struct look *l, const char *of, const json_t *o)
 		findings_add(l->k->f, FINDING_OK, of, NULL, "needs no action");
 }
 
+/* Adds a warning for each condition with which a Provider reports that it works only in part. */
+static void check_provider(struct look *l, const char *of, const json_t *o)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c) {
+		const char *type = str_or(json_str_at(c, "type"), "");
+
+		if (str_eq(json_str_at(c, "status"), "False") &&
+		    (str_eq(type, "Isolating") || str_eq(type, "Offering")))
+			findings_add(l->k->f, FINDING_WARNING, of,
+				     str_eq(type, "Isolating")
+					     ? "choose a network fabric (docs/network.md), then "
+					       "check it: drover network check"
+					     : "correct spec.instanceTypes, or wait until the "
+					       "cloud offers them",
+				     "not %s: %s: %s", type, str_or(json_str_at(c, "reason"), "?"),
+				     str_or(json_str_at(c, "message"), ""));
+	}
+}
+
 static void tell_machines(struct look *l)
 {
 	if (l->person || l->late)
@@ -231,8 +253,10 @@ static void on_object(json_t *o, void *arg)
 
 	l->seen++;
 	needs(l, of, o);
-	if (l->kind == OBJECT_PROVIDER)
+	if (l->kind == OBJECT_PROVIDER) {
 		keep_provider(l, o);
+		check_provider(l, of, o);
+	}
 	if (l->kind == OBJECT_VIRTUAL_CLUSTER)
 		keep_tenant(l, o);
 	if (l->kind == OBJECT_NODE_POOL)
@@ -273,10 +297,10 @@ static void check_tenants(struct look *l)
 					      .ns = str_or(ref->namespace, l->k->ns),
 					      .name = ref->name};
 
-		check_right(l->k, &r,
-			    "apply a Role and RoleBinding in that namespace, as in "
-			    "deploy/tenant-kubeconfig.yaml");
+		check_right(l->k, &r);
 	}
+	check_rights_report(l->k, "apply a Role and RoleBinding in that namespace, as in "
+				  "deploy/tenant-kubeconfig.yaml");
 }
 
 /* --- Secrets ---------------------------------------------------------------------------------- */

@@ -59,28 +59,67 @@ static enum allowed may(struct check *k, const char *user, const struct check_ri
 
 /* --- the caller ------------------------------------------------------------------------------- */
 
-static void check_caller(struct check *k)
+/* Reads who the caller is, with a SelfSubjectReview, which every user may create. */
+static void read_user(struct check *k)
+{
+	static const struct kube_resource who = {"authentication.k8s.io", "v1",
+						 "selfsubjectreviews", "SelfSubjectReview", false};
+	OWN_JSON asked =
+		json_pack("{s:s, s:s}", "apiVersion", "authentication.k8s.io/v1", "kind", who.kind);
+	struct err e;
+	OWN_JSON answer = cli_review(k->c, &who, asked, &e);
+
+	str_copy(k->user, sizeof(k->user),
+		 str_or(json_str_at(answer, "status", "userInfo", "username"), ""));
+}
+
+/* Returns a command that gives the caller the rights of the ClusterRole drover-view. */
+static const char *binding(const struct check *k, struct arena *a)
+{
+	static const char prefix[] = "system:serviceaccount:";
+	const char *name = strrchr(k->user, ':'), *of = k->user + sizeof(prefix) - 1;
+
+	if (str_starts(k->user, prefix) && name > of)
+		return arena_printf(a, "--serviceaccount=%.*s:%s", (int)(name - of), of, name + 1);
+	return arena_printf(a, "--user='%s'", k->user[0] ? k->user : "YOU");
+}
+
+bool check_caller(struct check *k)
 {
 	static const struct check_right view = {OBJECT_GROUP, "machines", NULL, "list", NULL, NULL},
 					ask = {OBJECT_GROUP, "drains", NULL, "create", NULL, NULL},
 					admin = {OBJECT_GROUP, "machines", NULL,
 						 "administer", NULL,	   NULL};
+	OWN(arena) a = arena_new();
 	struct err e;
-	enum allowed views = may(k, NULL, &view, &e);
+	enum allowed views;
 
+	read_user(k);
+	views = may(k, NULL, &view, &e);
+	if (views == ALLOWED_UNKNOWN && e.kind == ERR_DENIED && e.code == 401) {
+		findings_add(k->f, FINDING_WRONG, "your login", cli_remedy(&e), "%s", e.text);
+		return false;
+	}
 	if (views == ALLOWED_UNKNOWN)
 		findings_add(k->f, FINDING_UNKNOWN, "your rights", NULL, "%s", e.text);
 	else if (views == ALLOWED_NO)
 		findings_add(k->f, FINDING_WRONG, "your rights",
-			     "ask for a binding to the ClusterRole drover-view, drover-oncall or "
-			     "drover-admin (deploy/rbac.yaml)",
-			     "your user cannot read drover's objects");
+			     arena_printf(a,
+					  "an administrator gives them with: kubectl create "
+					  "clusterrolebinding drover-view-me "
+					  "--clusterrole=drover-view %s; to operate machines, with "
+					  "drover-oncall or drover-admin (deploy/rbac.yaml)",
+					  binding(k, a)),
+			     "your user %s cannot read drover's objects; nothing else can be "
+			     "checked completely",
+			     k->user[0] ? k->user : "(name unknown)");
 	else
 		findings_add(k->f, FINDING_OK, "your rights", NULL,
 			     "your user has the rights of the ClusterRole drover-%s",
 			     may(k, NULL, &admin, &e) == ALLOWED_YES ? "admin"
 			     : may(k, NULL, &ask, &e) == ALLOWED_YES ? "oncall"
 								     : "view");
+	return true;
 }
 
 /* --- drover's ServiceAccount ------------------------------------------------------------------ */
@@ -90,26 +129,89 @@ static const char *account(const struct check *k, struct arena *a)
 	return arena_printf(a, "system:serviceaccount:%s:" ACCOUNT, k->ns);
 }
 
-void check_right(struct check *k, const struct check_right *r, const char *mend)
+static bool is_same(const json_t *o, const char *key, const char *value)
 {
-	OWN(arena) a = arena_new();
-	struct err e;
-	enum allowed allowed = k->mute ? ALLOWED_YES : may(k, account(k, a), r, &e);
-
-	if (allowed == ALLOWED_UNKNOWN) {
-		k->mute = true;
-		findings_add(k->f, FINDING_UNKNOWN, "drover's rights",
-			     "checking them needs the permission `create` on subjectaccessreviews",
-			     "%s", e.text);
-	}
-	if (allowed == ALLOWED_NO)
-		findings_add(k->f, FINDING_WRONG, "drover's rights", mend,
-			     "%s may not %s %s%s%s%s%s%s%s", account(k, a), r->verb, r->resource,
-			     r->sub ? "/" : "", str_or(r->sub, ""), r->name ? " " : "",
-			     str_or(r->name, ""), r->ns ? " in namespace " : "", str_or(r->ns, ""));
+	return str_eq(str_or(json_str_at(o, key), ""), str_or(value, ""));
 }
 
-static const char rbac[] = "kubectl apply -f deploy/rbac.yaml";
+/* Adds the verb to the entry of k->missing for the same objects; creates the entry if there is
+ * none. */
+static void add_missing(struct check *k, const struct check_right *r)
+{
+	OWN(arena) a = arena_new();
+	const char *resource = r->sub ? arena_printf(a, "%s/%s", r->resource, r->sub) : r->resource;
+	json_t *o, *found = NULL;
+	size_t i;
+
+	json_array_foreach (k->missing, i, o)
+		if (is_same(o, "group", r->group) && is_same(o, "resource", resource) &&
+		    is_same(o, "ns", r->ns) && is_same(o, "name", r->name))
+			found = o;
+	if (!found) {
+		found = json_pack("{s:s, s:s, s:s, s:s, s:[]}", "group", r->group, "resource",
+				  resource, "ns", str_or(r->ns, ""), "name", str_or(r->name, ""),
+				  "verbs");
+		json_array_append_new(k->missing, found);
+	}
+	json_array_append_new(json_object_get(found, "verbs"), json_string(r->verb));
+}
+
+void check_right(struct check *k, const struct check_right *r)
+{
+	OWN(arena) a = arena_new();
+	const char *of = account(k, a);
+	struct err e;
+	enum allowed allowed;
+
+	if (k->mute)
+		return;
+	/* drover's own user, as in its pod, needs no permission to ask about itself */
+	allowed = may(k, str_eq(k->user, of) ? NULL : of, r, &e);
+	if (allowed == ALLOWED_NO)
+		add_missing(k, r);
+	if (allowed != ALLOWED_UNKNOWN)
+		return;
+	k->mute = true;
+	findings_add(k->f, FINDING_UNKNOWN, "drover's rights",
+		     "checking them needs the permission `create` on subjectaccessreviews", "%s",
+		     e.text);
+}
+
+static const char *verbs_of(const json_t *o, struct arena *a)
+{
+	const char *text = "";
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(o, "verbs"), i, v)
+		text = arena_printf(a, "%s%s%s", text, i ? ", " : "", json_string_value(v));
+	return text;
+}
+
+void check_rights_report(struct check *k, const char *mend)
+{
+	OWN(arena) a = arena_new();
+	json_t *o;
+	size_t i;
+
+	json_array_foreach (k->missing, i, o) {
+		const char *ns = json_str_at(o, "ns"), *name = json_str_at(o, "name"),
+			   *group = json_str_at(o, "group"), *verbs = verbs_of(o, a),
+			   *resource = json_str_at(o, "resource");
+
+		findings_add(k->f, FINDING_WRONG, "drover's rights",
+			     arena_printf(a,
+					  "%s; or add to the rules of a %s that is bound to it: "
+					  "- {apiGroups: [%s], resources: [%s], %s%s%sverbs: [%s]}",
+					  mend, ns[0] ? "Role" : "ClusterRole",
+					  group[0] ? group : "\"\"", resource,
+					  name[0] ? "resourceNames: [" : "", name,
+					  name[0] ? "], " : "", verbs),
+			     "%s may not %s %s%s%s%s%s", account(k, a), verbs, resource,
+			     name[0] ? " " : "", name, ns[0] ? " in namespace " : "", ns);
+	}
+	json_array_clear(k->missing);
+}
 
 static void check_group(struct check *k)
 {
@@ -121,11 +223,11 @@ static void check_group(struct check *k)
 
 		for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
 			r.verb = verbs[i];
-			check_right(k, &r, rbac);
+			check_right(k, &r);
 		}
 		r.sub = "status";
 		if (o->has_status)
-			check_right(k, &r, rbac);
+			check_right(k, &r);
 	}
 }
 
@@ -159,7 +261,7 @@ static void check_rest(struct check *k)
 	};
 
 	for (size_t i = 0; i < sizeof(rights) / sizeof(rights[0]); i++)
-		check_right(k, &rights[i], rbac);
+		check_right(k, &rights[i]);
 }
 
 /* False if drover's ServiceAccount does not exist. drover then runs outside the cluster, as a user
@@ -178,7 +280,6 @@ void check_rights(struct check *k)
 {
 	size_t wrong;
 
-	check_caller(k);
 	k->mute = !has_account(k);
 	if (k->mute) {
 		findings_add(
@@ -193,6 +294,7 @@ void check_rights(struct check *k)
 	wrong = findings_of(k->f, FINDING_WRONG);
 	check_group(k);
 	check_rest(k);
+	check_rights_report(k, "kubectl apply -f deploy/rbac.yaml");
 	if (!k->mute && findings_of(k->f, FINDING_WRONG) == wrong)
 		findings_add(k->f, FINDING_OK, "drover's rights", NULL,
 			     "complete, as in deploy/rbac.yaml");

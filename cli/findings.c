@@ -11,6 +11,7 @@ static const struct {
 	const char *name, *shown, *colour;
 } results[] = {
 	[FINDING_WRONG] = {"wrong", "wrong", "\033[31m"},
+	[FINDING_WARNING] = {"warning", "warn", "\033[33m"},
 	[FINDING_UNKNOWN] = {"unknown", "?", "\033[33m"},
 	[FINDING_OK] = {"ok", "OK", "\033[32m"},
 };
@@ -87,9 +88,10 @@ size_t findings_of(const struct findings *f, enum finding result)
 static void print_json(const struct findings *f, FILE *out)
 {
 	json_t *list = json_array();
-	OWN_JSON all =
-		json_pack("{s:I, s:I, s:o}", "wrong", (json_int_t)findings_of(f, FINDING_WRONG),
-			  "unknown", (json_int_t)findings_of(f, FINDING_UNKNOWN), "findings", list);
+	OWN_JSON all = json_pack("{s:I, s:I, s:I, s:o}", "wrong",
+				 (json_int_t)findings_of(f, FINDING_WRONG), "warnings",
+				 (json_int_t)findings_of(f, FINDING_WARNING), "unknown",
+				 (json_int_t)findings_of(f, FINDING_UNKNOWN), "findings", list);
 
 	for (int r = 0; r < RESULTS; r++)
 		json_array_extend(list, f->found[r]);
@@ -127,6 +129,8 @@ void findings_print(const struct findings *f, bool json, bool colour, FILE *out)
 		fprintf(out, "%zu wrong", findings_of(f, FINDING_WRONG));
 	else
 		fputs("nothing wrong", out);
+	if (findings_of(f, FINDING_WARNING))
+		fprintf(out, ", %zu warnings", findings_of(f, FINDING_WARNING));
 	if (findings_of(f, FINDING_UNKNOWN))
 		fprintf(out, ", %zu could not be checked", findings_of(f, FINDING_UNKNOWN));
 	fputc('\n', out);

@@ -15,7 +15,14 @@
  * characters are printed as '?'.
  * Tests: tests/unit/cli/test_check.c
  */
-enum finding { FINDING_WRONG, FINDING_UNKNOWN, FINDING_OK };
+enum finding {
+	FINDING_WRONG,
+	/* works now, but may fail later or in part */
+	FINDING_WARNING,
+	/* could not be checked */
+	FINDING_UNKNOWN,
+	FINDING_OK
+};
 
 struct findings;
 struct findings *findings_new(void);
@@ -27,8 +34,9 @@ DEFINE_OWN(findings)
 void findings_add(struct findings *f, enum finding result, const char *of, const char *mend,
 		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 size_t findings_of(const struct findings *f, enum finding result);
-/* Prints all findings to `out`: first FINDING_WRONG, then FINDING_UNKNOWN, then FINDING_OK, each in
- * the order in which they were added. json: prints {wrong, unknown, findings} instead of lines.
+/* Prints all findings to `out`: in the order of enum finding, those with the same result in the
+ * order in which they were added. json: prints {wrong, warnings, unknown, findings} instead of
+ * lines.
  * colour: colours the results. */
 void findings_print(const struct findings *f, bool json, bool colour, FILE *out);
 

@@ -66,6 +66,8 @@ int cli_do_stuck(struct cli_client *c, const struct cli_stuck *list);
 /* Checks that the cluster has everything that drover needs. Returns 1 if there is a finding
  * FINDING_WRONG. ns: drover's own namespace. */
 int cli_do_check(struct cli_client *c, const char *ns);
+/* Does the same as cli_do_check(), and connects to the addresses that objects name. */
+int cli_do_check_probing(struct cli_client *c, const char *ns);
 
 int cli_do_release(struct cli_client *c, const char *node_or_machine);
 int cli_do_retry(struct cli_client *c, const char *machine);

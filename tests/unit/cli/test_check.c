@@ -444,6 +444,10 @@ struct reviewer {
 	struct kube_client *client;
 	/* Text in an access review; each review that contains the text is denied */
 	const char *denies;
+	/* Name of the caller; NULL: not answered */
+	const char *user;
+	/* Version of the API server; NULL: v1.29.4 */
+	const char *version;
 };
 
 static void on_review(struct httpd_req *q, void *arg)
@@ -457,11 +461,25 @@ static void on_review(struct httpd_req *q, void *arg)
 				 : "{\"status\": {\"allowed\": true}}");
 }
 
+static void on_who(struct httpd_req *q, void *arg)
+{
+	const struct reviewer *r = arg;
+	char text[256];
+
+	str_format(text, sizeof(text), "{\"status\": {\"userInfo\": {\"username\": \"%s\"}}}",
+		   str_or(r->user, ""));
+	httpd_reply_json(q, 201, text);
+}
+
 static void on_any(struct httpd_req *q, void *arg)
 {
-	(void)arg;
+	const struct reviewer *r = arg;
+	char text[128];
+
+	str_format(text, sizeof(text), "{\"gitVersion\": \"%s\", \"items\": []}",
+		   str_or(r->version, "v1.29.4"));
 	httpd_reply_header(q, "Date", "Mon, 24 Nov 2025 18:00:00 GMT");
-	httpd_reply_json(q, 200, "{\"gitVersion\": \"v1.29.4\", \"items\": []}");
+	httpd_reply_json(q, 200, text);
 }
 
 static void reviewer_start(struct reviewer *r, struct bench *d)
@@ -474,6 +492,7 @@ static void reviewer_start(struct reviewer *r, struct bench *d)
 	cfg->token = secret_from_str("a-token-0123456789");
 	r->d = httpd_new(d->server_g);
 	httpd_route(r->d, "POST", "/apis/authorization.k8s.io/v1/**", 4096, on_review, r);
+	httpd_route(r->d, "POST", "/apis/authentication.k8s.io/v1/**", 4096, on_who, r);
 	httpd_route(r->d, "*", "/**", 4096, on_any, r);
 	http_mem_serve(d->net, REVIEWER, r->d);
 	r->client = kube_client_new(d->g, d->c.http, &cs, &e);
@@ -497,10 +516,11 @@ static void rights_that_lack_are_named(void **state)
 	reviewer_start(&r, d);
 	assert_int_equal(check(), 1);
 	assert_said("wrong  drover's rights: system:serviceaccount:" BENCH_NS
-		    ":drover may not get leases in namespace " BENCH_NS "\n"
-		    "       kubectl apply -f deploy/rbac.yaml\n");
-	assert_said("may not patch leases");
-	assert_unsaid("may not get configmaps");
+		    ":drover may not get, create, patch leases in namespace " BENCH_NS "\n"
+		    "       kubectl apply -f deploy/rbac.yaml; or add to the rules of a Role that "
+		    "is bound to it: - {apiGroups: [coordination.k8s.io], resources: [leases], "
+		    "verbs: [get, create, patch]}\n");
+	assert_unsaid("configmaps in namespace");
 	assert_said("OK     your rights: your user has the rights of the ClusterRole "
 		    "drover-admin\n");
 	r.denies = "\"drover-leader\"";
@@ -516,7 +536,12 @@ static void rights_that_lack_are_named(void **state)
 	assert_said("may not administer machines\n");
 	r.denies = "list";
 	assert_int_equal(check(), 1);
-	assert_said("wrong  your rights: your user cannot read drover's objects\n");
+	assert_said("wrong  your rights: your user (name unknown) cannot read drover's objects");
+	assert_said("--clusterrole=drover-view --user='YOU'");
+	r.user = "system:serviceaccount:ci:robot";
+	assert_int_equal(check(), 1);
+	assert_said("your user system:serviceaccount:ci:robot cannot read drover's objects");
+	assert_said("--clusterrole=drover-view --serviceaccount=ci:robot;");
 	reviewer_stop(&r, d);
 }
 
@@ -531,6 +556,142 @@ static void clocks_apart_and_an_old_server(void **state)
 	assert_said(" ahead of the local clock\n");
 	assert_said("wrong  API server: version v1.29.4 is too old\n");
 	reviewer_stop(&r, d);
+}
+
+static void a_version_two_minors_away_is_a_warning(void **state)
+{
+	static const struct {
+		const char *version, *said;
+	} rows[] = {
+		{"v1.34.1", "warn   API server: reachable, v1.34.1: 2 minor versions older than "
+			    "1.36, with which this drover was tested\n       upgrade the host"},
+		{"v1.35.0", "OK     API server: reachable, v1.35.0\n"},
+		{"v1.38.0-rc.1", "warn   API server: reachable, v1.38.0-rc.1: 2 minor versions "
+				 "newer than 1.36"},
+		{"v1.x", "?      API server: the API server reports an unknown version: v1.x\n"},
+	};
+	struct bench *d = *state;
+	struct reviewer r = {.denies = "no such"};
+
+	reviewer_start(&r, d);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		r.version = rows[i].version;
+		(void)check();
+		assert_said(rows[i].said);
+	}
+	reviewer_stop(&r, d);
+}
+
+static void a_token_that_is_not_valid_is_told_to_log_in(void **state)
+{
+	struct bench *d = *state;
+
+	d->host.denied = true;
+	assert_int_equal(check(), 1);
+	assert_said("wrong  your login: ");
+	assert_said("the cluster does not know this user: log in again");
+	assert_unsaid("?  ");
+	d->host.denied = false;
+}
+
+/* --- the Deployment --------------------------------------------------------------------------- */
+
+static void deployment(struct bench *d, int ready)
+{
+	bench_must(d, &d->host, "POST", "/apis/apps/v1/namespaces/" BENCH_NS "/deployments",
+		   "{'apiVersion': 'apps/v1', 'kind': 'Deployment', 'metadata': {'name': "
+		   "'drover'}, 'spec': {'replicas': 2, 'selector': {'matchLabels': {'app': "
+		   "'drover'}}, 'template': {'metadata': {'labels': {'app': 'drover'}}, 'spec': "
+		   "{'containers': [{'name': 'drover', 'image': 'registry.example/drover:0.1'}]}}}"
+		   "}");
+	bench_must(d, &d->host, "PATCH",
+		   "/apis/apps/v1/namespaces/" BENCH_NS "/deployments/drover/status",
+		   arena_printf(d->a, "{'status': {'readyReplicas': %d}}", ready));
+}
+
+static void replica(struct bench *d, const char *name, const char *digest)
+{
+	bench_must(d, &d->host, "POST", "/api/v1/namespaces/" BENCH_NS "/pods",
+		   arena_printf(d->a,
+				"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': '%s', "
+				"'labels': {'app': 'drover'}}, 'spec': {'containers': [{'name': "
+				"'drover', 'image': 'registry.example/drover:0.1'}]}}",
+				name));
+	bench_must(d, &d->host, "PATCH",
+		   arena_printf(d->a, "/api/v1/namespaces/" BENCH_NS "/pods/%s/status", name),
+		   arena_printf(d->a,
+				"{'status': {'containerStatuses': [{'name': 'drover', 'imageID': "
+				"'registry.example/drover@sha256:%s'}]}}",
+				digest));
+}
+
+static void the_image_that_runs_is_shown_by_its_digest(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	deployment(d, 2);
+	replica(d, "drover-a", "11aa");
+	replica(d, "drover-b", "11aa");
+	assert_int_equal(check(), 0);
+	assert_said("OK     image: registry.example/drover:0.1, which is sha256:11aa (drover-a, "
+		    "drover-b)\n");
+	assert_said("OK     replicas: 2 of 2 are ready\n");
+}
+
+static void replicas_of_two_images_are_a_warning(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	deployment(d, 1);
+	replica(d, "drover-a", "11aa");
+	replica(d, "drover-b", "22bb");
+	assert_int_equal(check(), 0);
+	assert_said("warn   image: replicas run different images: sha256:11aa (drover-a); "
+		    "sha256:22bb (drover-b)\n");
+	assert_said("warn   replicas: 1 of 2 are ready\n");
+	assert_said("nothing wrong, 2 warnings\n");
+}
+
+/* --- probes ----------------------------------------------------------------------------------- */
+
+/* Of the addresses of the fleet only the agent endpoint answers. */
+static void addresses_are_probed_from_here(void **state)
+{
+	struct bench *d = *state;
+	struct reviewer agent = {.denies = "no such"};
+
+	whole(d);
+	agent.d = httpd_new(d->server_g);
+	httpd_route(agent.d, "*", "/**", 4096, on_any, &agent);
+	http_mem_serve(d->net, "https://10.1.0.5:8443", agent.d);
+	assert_int_equal(check(), 0);
+	assert_unsaid("agent endpoint");
+	fclose(c.out);
+	free(said);
+	c.out = open_memstream(&said, &said_len);
+	assert_int_equal(cli_do_check_probing(&c, BENCH_NS), 1);
+	assert_said("OK     agent endpoint of provider/hall-a: reached\n");
+	assert_said("wrong  BMC of machine/m-1: https://10.0.8.17");
+	assert_said("check the route and the firewalls between here and the network of the BMCs");
+	assert_said("wrong  boot media of provider/hall-a: http://10.0.8.2:8080 cannot be reached");
+	http_mem_serve(d->net, "https://10.1.0.5:8443", NULL);
+	httpd_free(agent.d);
+}
+
+static void a_provider_that_isolates_nothing_is_a_warning(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	bench_status(d, OBJECT_PROVIDER, "hall-a",
+		     "{'conditions': [{'type': 'Isolating', 'status': 'False', 'reason': "
+		     "'NoNetworkDriver', 'message': 'spec.network.type is none', "
+		     "'lastTransitionTime': '2026-01-01T00:00:00Z'}]}");
+	assert_int_equal(check(), 0);
+	assert_said("warn   provider/hall-a: not Isolating: NoNetworkDriver: spec.network.type is "
+		    "none\n       choose a network fabric");
 }
 
 static void texts_of_others_reach_the_terminal_clean(void **state)
@@ -570,6 +731,12 @@ int main(void)
 		T(a_service_that_is_missing_or_may_not_be_read),
 		T(rights_that_lack_are_named),
 		T(clocks_apart_and_an_old_server),
+		T(a_version_two_minors_away_is_a_warning),
+		T(a_token_that_is_not_valid_is_told_to_log_in),
+		T(the_image_that_runs_is_shown_by_its_digest),
+		T(replicas_of_two_images_are_a_warning),
+		T(addresses_are_probed_from_here),
+		T(a_provider_that_isolates_nothing_is_a_warning),
 		T(texts_of_others_reach_the_terminal_clean),
 		cmocka_unit_test(a_wrong_command_line_is_refused_by_name),
 	};
