@@ -656,7 +656,7 @@ static void replicas_of_two_images_are_a_warning(void **state)
 
 /* --- probes ----------------------------------------------------------------------------------- */
 
-/* Of the addresses of the fleet only the agent endpoint answers. */
+/* Only the agent endpoint of the fleet answers. */
 static void addresses_are_probed_from_here(void **state)
 {
 	struct bench *d = *state;
