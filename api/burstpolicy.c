@@ -610,12 +610,14 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(burst_policy_status, spend, "spend", spend_fields,
 		    .max_items = BURST_POLICY_SPENDS,
 		    .doc = "Amounts that count against the budgets now."),
-	CONDITIONS_ROW(burst_policy_status,
-		       "Conditions: Active (True while drover decides by this policy; its "
-		       "reason is then the value of spec.mode, or Paused while spec.paused is "
-		       "true; False with reason PoliciesOverlap if another policy matches the "
-		       "same work); Valid (drover can use spec; absent until drover first "
-		       "refuses spec)."),
+	CONDITIONS_ROW(
+		burst_policy_status,
+		"Conditions: Active (True while drover decides by this policy; its "
+		"reason is then the value of spec.mode, or Paused while spec.paused is "
+		"true; False with reason PoliciesOverlap if another policy matches the "
+		"same work); Stalled (True while Active is False); Valid (drover can use spec; "
+		"absent until drover first "
+		"refuses spec)."),
 	FIELDS_END,
 };
 

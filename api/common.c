@@ -675,3 +675,17 @@ bool condition_set(struct conditions *c, struct arena *a, const struct condition
 	old->observed_generation = want->observed_generation;
 	return changed;
 }
+
+bool condition_set_stalled(struct conditions *c, struct arena *a, const struct condition *because,
+			   int64_t generation, int64_t now)
+{
+	const struct condition want = {.type = CONDITION_STALLED,
+				       .status = because ? CONDITION_TRUE : CONDITION_FALSE,
+				       .reason = because ? because->reason : "NotStalled",
+				       .message = because ? because->message : "",
+				       .observed_generation = generation};
+
+	if (!because && !condition_get(c, CONDITION_STALLED))
+		return false;
+	return condition_set(c, a, &want, now);
+}

@@ -54,6 +54,15 @@ bool condition_is_true(const struct conditions *c, const char *type);
 bool condition_set(struct conditions *c, struct arena *a, const struct condition *want,
 		   int64_t now);
 
+/* Condition of objects that make no progress until an operator acts, in the sense of kstatus (Flux,
+ * kpt), which reads it as Failed. */
+#define CONDITION_STALLED "Stalled"
+/* Sets the condition Stalled: True, with reason and message of *because. because NULL: not stalled;
+ * the condition becomes False, or stays absent. Returns true if anything but observed_generation
+ * changed. */
+bool condition_set_stalled(struct conditions *c, struct arena *a, const struct condition *because,
+			   int64_t generation, int64_t now);
+
 struct object_name_ref {
 	const char *name;
 };

@@ -113,11 +113,13 @@ static const struct field status_fields[] = {
 	FIELD_ITEMS(drain_status, targets, "targets", target_fields, .max_items = 1000,
 		    .doc = "Machines that the drain empties. The list is determined once, when the "
 			   "drain starts."),
-	CONDITIONS_ROW(drain_status,
-		       "Conditions: Ready (True if all machines ended as requested); "
-		       "Resolved (True if all named objects were found, or the selector "
-		       "matched); Valid (drover can use spec; absent until drover first "
-		       "refuses spec)."),
+	CONDITIONS_ROW(
+		drain_status,
+		"Conditions: Ready (True if all machines ended as requested); "
+		"Resolved (True if all named objects were found, or the selector "
+		"matched); Stalled (the Drain ended, but not all machines ended as requested, or "
+		"it was cancelled); Valid (drover can use spec; absent until drover first "
+		"refuses spec)."),
 	FIELDS_END,
 };
 

@@ -649,13 +649,15 @@ static const struct field status_fields[] = {
 	      .doc = "ID of the approval (spec.approval.id) that was acted on last."),
 	FIELD(machine_status, boot_id, "bootID", FIELD_STR, .max_len = 64,
 	      .doc = "Boot ID of the newest Node that ran on the machine."),
-	CONDITIONS_ROW(machine_status,
-		       "Conditions: Ready (serving, or free and ready to be claimed); "
-		       "Reachable (the BMC answers); Managed (drover may act on the "
-		       "machine); BootProtected (others cannot read the boot medium or "
-		       "pose as the agent); Healthy (no sensor reports a critical "
-		       "value); Valid (drover can use spec; absent until drover first "
-		       "refuses spec)."),
+	CONDITIONS_ROW(
+		machine_status,
+		"Conditions: Ready (serving, or free and ready to be claimed); "
+		"Reachable (the BMC answers); Managed (drover may act on the "
+		"machine); BootProtected (others cannot read the boot medium or "
+		"pose as the agent); Healthy (no sensor reports a critical "
+		"value); Stalled (quarantined until an operator acts); Valid (drover can use "
+		"spec; absent until drover first "
+		"refuses spec)."),
 	FIELDS_END,
 };
 

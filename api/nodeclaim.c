@@ -149,7 +149,8 @@ static const struct field claim_status_fields[] = {
 		"Consolidatable (the node's pods fit on other nodes); OwnersMatch "
 		"(False if the tenant or pool has another UID than the claim "
 		"names); Drained, VolumesDetached, PoweredOff and Isolated, once "
-		"the node leaves; Valid (drover can use spec; absent until drover "
+		"the node leaves; Stalled (the claim failed); Valid (drover can use spec; absent "
+		"until drover "
 		"first refuses spec)."),
 	FIELDS_END,
 };

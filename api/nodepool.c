@@ -185,7 +185,8 @@ static const struct field pool_status_fields[] = {
 		       "(each Provider of the pool can be used); LineStopped (new "
 		       "NodeClaims wait because NodeClaims failed repeatedly); WarmReady "
 		       "(as many free machines are on as spec.warm wants), if spec.warm "
-		       "is set; Valid (drover can use spec; absent until drover first "
+		       "is set; Stalled (Ready is False until an operator changes the pool or a "
+		       "Provider); Valid (drover can use spec; absent until drover first "
 		       "refuses spec)."),
 	FIELDS_END,
 };

@@ -579,13 +579,15 @@ static const struct field status_fields[] = {
 		provider_object_status, paths, "paths", path_fields, .max_items = 1024,
 		.doc = "Measured durations until a machine serves, or is free again. Expected "
 		       "times are estimated from them. They are stored here to survive restarts."),
-	CONDITIONS_ROW(provider_object_status,
-		       "Conditions: Ready (drover can operate the Provider's machines); "
-		       "Isolating (the network can isolate machines, and drover can "
-		       "prove that it does); Paused (spec.paused is set); LineStopped "
-		       "(new NodeClaims wait because NodeClaims failed repeatedly); "
-		       "Offering, for clouds (all instance types are available); Valid "
-		       "(drover can use spec; absent until drover first refuses spec)."),
+	CONDITIONS_ROW(
+		provider_object_status,
+		"Conditions: Ready (drover can operate the Provider's machines); "
+		"Isolating (the network can isolate machines, and drover can "
+		"prove that it does); Paused (spec.paused is set); LineStopped "
+		"(new NodeClaims wait because NodeClaims failed repeatedly); "
+		"Offering, for clouds (all instance types are available); Stalled (Ready is False "
+		"until an operator changes the Provider or what it refers to); Valid "
+		"(drover can use spec; absent until drover first refuses spec)."),
 	FIELDS_END,
 };
 

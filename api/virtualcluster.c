@@ -306,15 +306,17 @@ static const struct field status_fields[] = {
 		virtual_cluster_status, debts, "debts", debt_fields, .max_items = 256,
 		.doc = "Nodes and bootstrap tokens that drover must still delete in the tenant's "
 		       "cluster after machines have left."),
-	CONDITIONS_ROW(virtual_cluster_status,
-		       "Conditions: KubeconfigAccepted (drover can use the kubeconfig); "
-		       "Permitted (drover may read the Secret with the kubeconfig and has "
-		       "the rights that it needs in the tenant's cluster); Reachable (the "
-		       "API server answers); Ready (these three are True and nothing else "
-		       "keeps drover from working with the tenant); TakesNodes (machines "
-		       "can join); APIServerWay (the path to the API server works), if "
-		       "spec.network.apiServer is set; Asleep, if spec.controlPlane is set; "
-		       "Valid (drover can use spec; absent until drover first refuses spec)."),
+	CONDITIONS_ROW(
+		virtual_cluster_status,
+		"Conditions: KubeconfigAccepted (drover can use the kubeconfig); "
+		"Permitted (drover may read the Secret with the kubeconfig and has "
+		"the rights that it needs in the tenant's cluster); Reachable (the "
+		"API server answers); Ready (these three are True and nothing else "
+		"keeps drover from working with the tenant); TakesNodes (machines "
+		"can join); APIServerWay (the path to the API server works), if "
+		"spec.network.apiServer is set; Asleep, if spec.controlPlane is set; "
+		"Stalled (the kubeconfig or the permissions are refused until an operator changes "
+		"them); Valid (drover can use spec; absent until drover first refuses spec)."),
 	FIELDS_END,
 };
 

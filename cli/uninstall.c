@@ -175,7 +175,7 @@ static void print_table(const struct uninstall *w, FILE *out)
 
 static void print_next(const struct uninstall *w, const struct lease_holder *h)
 {
-	const size_t with = held(w, false);
+	const size_t n = held(w, false);
 	FILE *out = w->c->out;
 
 	if (!w->n) {
@@ -184,13 +184,14 @@ static void print_next(const struct uninstall *w, const struct lease_holder *h)
 		      out);
 		return;
 	}
-	fprintf(out, "%zu objects are left, %zu of them with a finalizer\n", w->n, with);
+	fprintf(out, "%zu objects are left, %zu of them with a finalizer\n", w->n, n);
 	if (h->state == LEASE_HELD)
 		fprintf(out,
-			"drover runs (replica %s): delete the objects now, and drover drains, wipes "
-			"and removes its finalizers; `drover why` shows what an object waits for\n",
+			"drover runs (replica %s): delete the objects now, and drover drains, "
+			"wipes and removes its finalizers; `drover why` shows what an object waits "
+			"for\n",
 			h->name);
-	else if (!held(w, true) && with == w->n)
+	else if (!held(w, true) && n == w->n)
 		fputs("only finalizers of others hold them: their owners remove them\n", out);
 	else
 		fputs("drover does not run: to save the objects in a file and delete them without "

@@ -400,11 +400,13 @@ static void say_active(const struct bursts *s, const struct account *k,
 				: arena_printf(a, "%s %lld instances now for at most %s %s.", does,
 					       (long long)k->would, money_format(k->cost, money),
 					       p->spec.cost.currency);
-	out->conditions.v = arena_calloc(a, p->status.conditions.n + 1, sizeof(*out->conditions.v));
+	out->conditions.v = arena_calloc(a, p->status.conditions.n + 2, sizeof(*out->conditions.v));
 	out->conditions.n = p->status.conditions.n;
 	for (size_t i = 0; i < out->conditions.n; i++)
 		out->conditions.v[i] = p->status.conditions.v[i];
 	(void)condition_set(&out->conditions, a, &want, loop_wall(s->c->loop));
+	(void)condition_set_stalled(&out->conditions, a, error ? &want : NULL, p->meta.generation,
+				    loop_wall(s->c->loop));
 }
 
 static void on_written(json_t *o, const struct err *e, void *arg)

@@ -23,7 +23,7 @@
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
 
-#define CONDITIONS 11 /* Maximum number of conditions that this file sets */
+#define CONDITIONS 12 /* Maximum number of conditions that this file sets */
 #define NODE_GONE                                                                                  \
 	"its Node no longer exists in the tenant's cluster; the machine is released after "        \
 	"deadlines.notReady"
@@ -347,6 +347,8 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  : s == MACHINE_SERVING ? ""
 					 : waiting,
 		  &changed);
+	changed |= condition_set_stalled(cs, a, failed ? condition_get(cs, "Ready") : NULL,
+					 n->meta.generation, loop_wall(c->loop));
 	leaving(cs, a, in, n, m, s, &changed);
 	owners(cs, a, c, n, &changed);
 	consolidatable(cs, a, in, n, s, &changed);

@@ -102,6 +102,21 @@ static void say(const struct context *c, struct conditions *cs, struct arena *a,
 	(void)condition_set(cs, a, &want, loop_wall(c->loop));
 }
 
+/* Sets the condition Stalled from Ready: True if Ready is False for a reason that only a change of
+ * this object or of another ends. */
+static void say_stalled(const struct context *c, struct conditions *cs, struct arena *a,
+			int64_t generation)
+{
+	static const char *const reasons[] = {"ProviderNotFound", "NotAllowed", "Unsupported",
+					      "InvalidSpec", "NoProviders"};
+	const struct condition *ready = condition_get(cs, "Ready"), *because = NULL;
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (ready->status == CONDITION_FALSE && str_eq(ready->reason, reasons[i]))
+			because = ready;
+	(void)condition_set_stalled(cs, a, because, generation, loop_wall(c->loop));
+}
+
 /* Returns the message about claims that a circuit breaker pauses, in the arena. */
 static const char *line_text(const struct breaker_cause *why, struct arena *a)
 {
@@ -225,6 +240,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	out->conditions = copy(&p->status.conditions, a);
 	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
 	    message);
+	say_stalled(c, &out->conditions, a, generation);
 	say(c, &out->conditions, a, generation, "Isolating", !none && !troubled,
 	    none       ? "NoNetworkDriver"
 	    : troubled ? "NetworkIncident"
@@ -360,6 +376,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	    line && !p->spec.paused && !p->meta.deletion_timestamp ? line
 	    : usable						   ? ""
 								   : message);
+	say_stalled(c, &out->conditions, a, generation);
 	say_line(c, &out->conditions, a, generation, stopped, &stop);
 	say_warm(s, &out->conditions, a, p);
 }

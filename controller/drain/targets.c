@@ -58,6 +58,11 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 	};
 
 	(void)condition_set(&s->conditions, a, &want, now);
+	if (str_eq(type, "Ready"))
+		(void)condition_set_stalled(
+			&s->conditions, a,
+			s->phase == DRAIN_PARTIAL || s->phase == DRAIN_CANCELLED ? &want : NULL,
+			d->meta.generation, now);
 	s->observed_generation = d->meta.generation;
 }
 

@@ -14,7 +14,7 @@
 #include "controller/rules/identity.h"
 #include "controller/rules/machine.h"
 
-#define CONDITIONS 5
+#define CONDITIONS 6
 
 /* Text for the message of BootProtected if the medium is served over HTTPS to a BMC that does not
  * verify certificates. Nobody can read such a medium on the network, but an attacker between BMC
@@ -70,6 +70,33 @@ static void ready(const struct life *l, const json_t *status, struct condition *
 		c->reason = str_or(q->reason, name);
 		c->message = str_or(q->message, "");
 	}
+}
+
+/* True if the machine is quarantined until an operator acts. */
+static bool needs_operator(const struct life *l, const json_t *status)
+{
+	const struct machine_quarantine *q = l->m->status.quarantine;
+	const json_t *given = json_object_get(status, "quarantine");
+	const char *state = str_or(json_str_at(status, "state"), str_or(l->m->status.state, ""));
+	const char *ends = json_str_at(given, "exit");
+
+	if (!str_eq(state, machine_state_info[MACHINE_QUARANTINED].name))
+		return false;
+	return ends ? str_eq(ends, "operator") : q && q->exit != EXIT_AUTO;
+}
+
+/* Computes the condition Stalled in *c from the condition Ready. Returns false if the machine is
+ * not stalled and has no such condition. */
+static bool stalled(const struct life *l, const json_t *status, const struct condition *ready,
+		    struct condition *c)
+{
+	const bool is = needs_operator(l, status);
+
+	*c = (struct condition){.type = CONDITION_STALLED,
+				.status = is ? CONDITION_TRUE : CONDITION_FALSE,
+				.reason = is ? ready->reason : "NotStalled",
+				.message = is ? ready->message : ""};
+	return is || condition_get(&l->m->status.conditions, CONDITION_STALLED);
 }
 
 /* Computes the condition Reachable in *c. Returns false if this process knows nothing of the BMC
@@ -213,6 +240,7 @@ json_t *life_conditions(const struct life *l, const json_t *status)
 	json_t *list;
 
 	ready(l, status, &want[n++], a);
+	n += stalled(l, status, &want[0], &want[n]);
 	n += reachable(l, &want[n]);
 	n += managed(l, &want[n], a);
 	n += boot_protected(l, &want[n], a);

@@ -108,6 +108,9 @@ void tenant_status_tick(void *arg)
 
 		changed |= condition_set(&cs, a, &want, loop_wall(t->c->loop));
 	}
+	/* the kubeconfig and the permissions stay refused until an operator changes them */
+	changed |= condition_set_stalled(&cs, a, f < 2 ? condition_get(&cs, types[f]) : NULL,
+					 vc->meta.generation, loop_wall(t->c->loop));
 	contact = t->client ? kube_client_last_contact(t->client) : 0;
 	if (!changed && vc->status.observed_generation == vc->meta.generation &&
 	    contact < vc->status.last_contact_time + CONTACT_MS &&

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "api/kinds.h"
 #include "api/machine_states.h"
+#include "tests/world/object_log.h"
 #include "tests/world/sky.h"
 #include "tests/world/world.h"
 #include "wipe/evidence.h"
@@ -410,6 +411,7 @@ bool invariants_look(struct sim_world *w)
 		complain(w, "%s", why);
 
 	if (rev != w->host_rev) {
+		object_log_look(w->host.store, w->host_rev);
 		w->host_rev = rev;
 		for (unsigned i = 0; i < w->nboxes; i++)
 			look_at_machine(w, &w->servers[i]);

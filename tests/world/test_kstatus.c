@@ -1,7 +1,9 @@
 /* Tests the status that kstatus (kubectl wait, Flux, Argo CD, kpt) computes for drover's objects.
- * The test runs kstatus's algorithm for unknown kinds on the objects of a simulated world. */
+ * The test runs kstatus's algorithm for unknown kinds on the objects of a simulated world;
+ * tests/real/judges.py asks kstatus itself. */
 #include "tests/unit/testing.h"
 
+#include "api/annotations.h"
 #include "base/str.h"
 #include "tests/world/leaving.h"
 #include "tests/world/world.h"
@@ -28,9 +30,10 @@ static const char *kstatus(const json_t *o)
 		if (str_eq(json_str_at(c, "type"), "Stalled") &&
 		    str_eq(json_str_at(c, "status"), "True"))
 			return "Failed";
+	}
+	json_array_foreach (conditions, i, c)
 		if (str_eq(json_str_at(c, "type"), "Ready"))
 			return str_eq(json_str_at(c, "status"), "True") ? "Current" : "InProgress";
-	}
 	return "Current";
 }
 
@@ -109,10 +112,31 @@ static void each_kind_is_current_when_it_is_settled_and_follows_its_spec(void **
 	world_stop(&w);
 }
 
+/* An object that waits for an operator is Failed, until the operator has acted. */
+static void what_waits_for_an_operator_is_failed(void **state)
+{
+	static const char path[] = "/apis/drover.dev/v1alpha1/machines/gpu-1";
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 4712, 1);
+	world_replica(&w);
+	world_wait_state(&w.servers[0], "free", 900);
+	world_do(&w, &w.host, "PATCH", path,
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_QUARANTINE, "RMA"));
+	await(&w, "machines.drover.dev/gpu-1", "Failed");
+	world_do(&w, &w.host, "PATCH", path,
+		 json_pack("{s:{s:{s:n}}}", "metadata", "annotations", REQUEST_QUARANTINE));
+	world_wait_state(&w.servers[0], "free", 1800);
+	await(&w, "machines.drover.dev/gpu-1", "Current");
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_is_current_when_it_is_settled_and_follows_its_spec),
+		cmocka_unit_test(what_waits_for_an_operator_is_failed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -543,6 +543,23 @@ static void a_condition_keeps_its_time_until_its_status_turns(void **state)
 	assert_null(condition_get(&c, "Absent"));
 }
 
+static void stalled_appears_when_it_is_true_and_then_stays(void **state)
+{
+	const struct condition ready = {"Ready", CONDITION_FALSE, "Partial", "1 of 2", 3, 0};
+	OWN(arena) a = arena_new();
+	struct conditions c = {0};
+
+	(void)state;
+	assert_false(condition_set_stalled(&c, a, NULL, 3, 1000));
+	assert_null(condition_get(&c, CONDITION_STALLED));
+	assert_true(condition_set_stalled(&c, a, &ready, 3, 1000));
+	assert_true(condition_is_true(&c, CONDITION_STALLED));
+	assert_string_equal(condition_get(&c, CONDITION_STALLED)->reason, "Partial");
+	assert_true(condition_set_stalled(&c, a, NULL, 4, 2000));
+	assert_false(condition_is_true(&c, CONDITION_STALLED));
+	assert_int_equal(condition_get(&c, CONDITION_STALLED)->observed_generation, 4);
+}
+
 /* After an invalid edit, the last valid spec stays in effect and Ready does not change. Only the
  * column Valid shows that the edit was refused. */
 static void what_is_not_valid_shows_in_a_column(void **state)
@@ -578,6 +595,7 @@ int main(void)
 		cmocka_unit_test(a_label_selector_becomes_the_form_that_matches),
 		cmocka_unit_test(every_operator_of_a_requirement_matches_as_it_says),
 		cmocka_unit_test(a_condition_keeps_its_time_until_its_status_turns),
+		cmocka_unit_test(stalled_appears_when_it_is_true_and_then_stays),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
