@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""What kstatus says of drover's objects in each state, as drover writes them.
+"""What kstatus and Argo CD say of drover's objects in each state, as drover writes them.
 
     tests/real/judges.py [--objects FOLDER]
 
 World tests run with DROVER_OBJECT_LOG and log one object of each shape (tests/world/object_log.h);
-kstatus, which Flux and kpt use, then judges each object. FOLDER: logs of an earlier run.
+kstatus, which Flux and kpt use, and deploy/argocd/argocd-cm.yaml in the Lua of Argo CD then judge each
+object. FOLDER: logs of an earlier run.
 """
 import argparse
 import collections
@@ -15,6 +16,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from testbed import parts  # noqa: E402  (beside this file)
@@ -69,6 +71,37 @@ def expected(o):
     return "Current" if condition(o, "Ready").get("status") == "True" else "InProgress"
 
 
+def expected_health(o):
+    """The health that Argo CD should show."""
+    status, spec, ready = o.get("status", {}), o.get("spec", {}), condition(o, "Ready")
+    if condition(o, "Valid").get("status") == "False":
+        return "Degraded"
+    if o["kind"] in ("WipeRecord", "BurstLedger"):
+        return "Healthy"
+    if o["kind"] == "Drain":
+        return {"Partial": "Degraded", "Succeeded": "Healthy", "Cancelled": "Healthy"}.get(status.get("phase"), "Progressing")
+    if spec.get("paused"):
+        return "Suspended"
+    if not status:
+        return "Healthy" if o["kind"] == "Machine" and spec.get("managementPolicy", "Observe") == "Observe" else "Progressing"
+    if status.get("state") == "quarantined" or condition(o, "LineStopped").get("status") == "True":
+        return "Degraded"
+    if o["kind"] == "Machine" and (spec.get("managementPolicy", "Observe") == "Observe" or
+                                   (spec["managementPolicy"], status.get("state")) == ("Retire", "retired")):
+        return "Healthy"
+    if o["kind"] == "BurstPolicy":
+        return {"True": "Healthy", "False": "Degraded"}.get(condition(o, "Active").get("status"), "Progressing")
+    if not ready or ready.get("observedGeneration", 0) < o["metadata"]["generation"]:
+        return "Progressing"
+    if ready["status"] == "True":
+        return "Healthy"
+    if o["kind"] == "NodeClaim" and is_ended(o):
+        return "Degraded"
+    if condition(o, "Asleep").get("status") == "True":
+        return "Suspended"
+    return "Progressing" if o["kind"] in ("Machine", "NodeClaim") or ready["reason"] == "Starting" else "Degraded"
+
+
 def logged(folder):
     subprocess.run(["make", "--no-print-directory", f"-j{len(os.sched_getaffinity(0))}", "unit",
                     "T=" + " ".join(f"world/test_{w}" for w in WORLDS)], cwd=ROOT, check=True,
@@ -91,9 +124,35 @@ def missing(objects):
 
 
 def by_kstatus(lines):
-    done = subprocess.run([parts.named("kstatus") / "kstatus"], input="".join(lines), capture_output=True, text=True,
-                          check=True)
+    return answers([parts.named("kstatus") / "kstatus"], lines)
+
+
+def by_argo(lines, folder):
+    text = (ROOT / "deploy/argocd/argocd-cm.yaml").read_text().split("health.lua: |\n", 1)[1]
+    (folder / "health.lua").write_text(textwrap.dedent(text))
+    return answers([parts.named("argolua") / "argolua", folder / "health.lua"], lines)
+
+
+def answers(command, lines):
+    """Returns the first word of each line that the judge prints."""
+    done = subprocess.run(command, input="".join(lines), stdout=subprocess.PIPE, text=True, check=True)
     return [line.split(" ", 1)[0] for line in done.stdout.splitlines()]
+
+
+def judged(judge, results, want, objects):
+    """Prints what the judge says, and returns the number of objects of which it should say something
+    else. It must have said each word of `want`."""
+    said, wrong = collections.Counter(results), collections.Counter()
+    for o, result in zip(objects, results, strict=True):
+        if result != want(o):
+            ready = condition(o, "Ready")
+            wrong[f"{name(o)}, Ready {ready.get('status')} {ready.get('reason')}: {judge} says {result}, "
+                  f"want {want(o)}"] += 1
+    for text, n in wrong.items():
+        print(f"{text} ({n} objects)")
+    print(f"{judge}: {dict(said)}")
+    assert set(said) == {want(o) for o in objects} and len(said) == 4, said
+    return wrong.total()
 
 
 def main():
@@ -106,19 +165,12 @@ def main():
     lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines(True)]
     objects = [json.loads(line) for line in lines]
     assert not missing(objects), f"no object of: {', '.join(missing(objects))}"
-    said, wrong = collections.Counter(), collections.Counter()
-    for o, result in zip(objects, by_kstatus(lines), strict=True):
-        said[result] += 1
-        if result != expected(o):
-            ready = condition(o, "Ready")
-            wrong[f"{name(o)}, Ready {ready.get('status')} {ready.get('reason')}: kstatus {result}, "
-                  f"want {expected(o)}"] += 1
-    for text, n in wrong.items():
-        print(f"{text} ({n} objects)")
-    print(f"kstatus: {dict(said)}")
-    assert set(said) == {"Current", "InProgress", "Failed", "Terminating"}, said
-    print(f"{len(objects) - wrong.total()} passed, {wrong.total()} failed")
-    sys.exit(wrong.total() > 0)
+    # Argo CD itself shows a deleted object as Progressing.
+    alive = [(line, o) for line, o in zip(lines, objects) if "deletionTimestamp" not in o["metadata"]]
+    failed = judged("kstatus", by_kstatus(lines), expected, objects)
+    failed += judged("Argo CD", by_argo([line for line, _ in alive], folder), expected_health, [o for _, o in alive])
+    print(f"{len(objects) + len(alive) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ LONG = [
     program("slow_bmc", "drover up: a BMC that needs 3 s for each request", "tests/real/up.py 3"),
     program("drills", "drover up: machines stuck in many ways, each mended by the verb that drover why and the page show",
             "tests/tools/deps browser && tests/drills/run.py --page"),
-    program("kstatus", "kstatus, which Flux and kpt use, on drover's objects in every state", "tests/real/judges.py",
+    program("status_judges", "kstatus and Argo CD's Lua on drover's objects in every state", "tests/real/judges.py",
             groups=("judges",)),
     program("spans", "the traces of drover up, as an OpenTelemetry collector receives them", "tests/real/spans.py"),
     program("web_page", "the page of the view in Chromium, with axe-core as the judge of accessibility",
