@@ -103,6 +103,8 @@ LONG = [
             "tests/tools/deps browser && tests/drills/run.py --page"),
     program("status_judges", "kstatus and Argo CD's Lua on drover's objects in every state", "tests/real/judges.py",
             groups=("judges",)),
+    program("upgrade", "drover replaced by the next version and back, while machines boot, serve and are wiped",
+            "tests/real/upgrade.py", groups=("sim", "deploy")),
     program("spans", "the traces of drover up, as an OpenTelemetry collector receives them", "tests/real/spans.py"),
     program("web_page", "the page of the view in Chromium, with axe-core as the judge of accessibility",
             "tests/tools/deps browser && tests/real/web_page.py"),
