@@ -215,6 +215,9 @@ deb: all man build/image/drover-agent.iso ## build the Debian package, with a sy
 	$(Q)tests/tools/deps package
 	$(Q)deploy/debian/build --release '$(VERSION)'
 
+charts: $(B)/drover ## regenerate the Helm chart's copies and tables, and deploy/controller.yaml
+	$(Q)tests/tools/charts --write
+
 # --- fuzz, bench, coverage, lint ------------------------------------------------------------------
 FUZZ_S ?= 4
 fuzz: ## run each fuzz target for FUZZ_S seconds
@@ -323,5 +326,5 @@ help: ## print this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: FORCE all man unit check test test-long status which layers headers clang conformance demo demo-real image container deb fuzz \
+.PHONY: FORCE all man unit check test test-long status which layers headers clang conformance demo demo-real image container deb charts fuzz \
 	fuzz-targets corpora run-corpora bench bench-peers cover lint install uninstall dist help clean

@@ -2,7 +2,7 @@
 # Installs drover in a cluster, or its Debian package on a host; also uninstalls both.
 #
 #   deploy/install.sh --image REF --agent-name HOST [--agent-name HOST ...] [--management-network NETWORK ...]
-#                     [--context NAME] [--ha] [--no-wait]
+#                     [--context NAME] [--single | --host-network] [--no-wait]
 #   deploy/install.sh --package FILE|URL --sha256 HEX
 #   deploy/install.sh --uninstall [--purge] [--context NAME]
 #   deploy/install.sh --uninstall [--purge] --package drover
@@ -13,7 +13,9 @@
 #   --image REF                 image that nodes pull: registry.example/drover:0.1, or ...@sha256:...
 #   --agent-name HOST           host or address at which machines reach drover, as in spec.agent.endpoint of the Providers
 #   --management-network NET    network of BMCs and of drover, which no tenant's kubeconfig may point to
-#   --ha                        two replicas on nodes labelled drover.dev/management-network=true (docs/install.md)
+#   --single                    one replica instead of two
+#   --host-network              two replicas on the network of nodes labelled drover.dev/management-network=true
+#                               (docs/install.md)
 #   --no-wait                   do not wait until drover is ready
 #   --package FILE|URL          install drover_VERSION_ARCH.deb, whose SHA-256 must equal --sha256
 #   --uninstall                 remove drover, but keep its definitions, objects and Secrets (package: settings)
@@ -34,10 +36,11 @@ usage() {
 
 here=$(cd "$(dirname "$0")" && pwd)
 image='' names='' networks='' context='' package='' sum='' uninstall='' purge=''
-replicas=1 wait=yes
+form=ha wait=yes
 while [ $# -gt 0 ]; do
 	case $1 in
-	--ha) replicas=2 ;;
+	--single) form=single ;;
+	--host-network) form=host-network ;;
 	--no-wait) wait= ;;
 	--uninstall) uninstall=yes ;;
 	--purge) purge=yes ;;
@@ -118,13 +121,8 @@ overlay() {
 		printf 'images:\n- '
 		image_entry
 		printf 'configMapGenerator:\n- {name: drover, namespace: drover-system, files: [drover.yaml]}\n'
-		if [ "$replicas" -eq 1 ]; then
-			printf 'resources: [../deploy]\n'
-		else
-			cp "$here/../examples/deploy/ha/replicas.yaml" "$here/../examples/deploy/ha/budget.yaml" "$work/overlay"
-			sed -n '/^patches:/,$p' "$here/../examples/deploy/ha/kustomization.yaml"
-			printf 'resources: [../deploy, budget.yaml]\n'
-		fi
+		printf 'resources: [../deploy]\n'
+		sed -n '/^patches:/,$p' "$here/../examples/deploy/$form/kustomization.yaml"
 	} >"$work/overlay/kustomization.yaml"
 }
 
@@ -184,7 +182,6 @@ uninstall_cluster() {
 		[ -z "$left" ] || die "--purge: these objects still exist; delete them while drover runs, because it removes their finalizers. Without drover: drover uninstall --check lists what each loses, drover uninstall --release-finalizers deletes them (docs/install.md):
 $left"
 	fi
-	k -n drover-system delete poddisruptionbudget drover --ignore-not-found >/dev/null
 	k delete --ignore-not-found -f "$here/controller.yaml" >/dev/null
 	but_namespace "$here/rbac.yaml" | k delete --ignore-not-found -f - >/dev/null
 	for map in $(k -n drover-system get configmaps -o name --ignore-not-found | grep -E '^configmap/drover(-[a-z0-9]{10})?$' || true); do

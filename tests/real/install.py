@@ -5,9 +5,10 @@ rest of that page.
     tests/real/install.py [--folder FOLDER] [--keep]
 
 The commands are taken verbatim from docs/install.md, except for registry.example and 10.1.0.5. A
-registry holds the image, and a kubelet of the test bed pulls and runs it with runc, as the
-Deployment specifies: not as root, without capabilities, with a read-only root file system. No VM;
-the machine of the example is never reached.
+registry holds the image, and kubelets of the test bed, one for each of two nodes, pull and run it
+with runc, as the Deployment specifies: not as root, without capabilities, with a read-only root
+file system. Nothing routes to the Service; its EndpointSlice is checked. No VM; the machine of the
+example is never reached.
 """
 import argparse
 import json
@@ -25,11 +26,14 @@ from testbed.pod import Cable, Kubelet, environment  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 COMMANDS = 5
+NODES = 2
 LIMIT_S = 120
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 POOL = "/apis/drover.dev/v1alpha1/nodepools/h100"
 DEPLOYMENT = "/apis/apps/v1/namespaces/drover-system/deployments/drover"
 NAMESPACE = "/api/v1/namespaces/drover-system"
+LEASE = "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
+SLICE = "/apis/discovery.k8s.io/v1/namespaces/drover-system/endpointslices/drover-leader"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 REGISTRY = """\
 version: 0.1
@@ -39,10 +43,10 @@ log: {{level: warn}}
 """
 
 
-def commands():
+def commands(heading):
     """Returns the lines of the section's first block, with continued lines joined."""
     text = (ROOT / "docs/install.md").read_text(encoding="utf-8")
-    section = text.split("## Five commands", 1)[1].split("\n## ", 1)[0]
+    section = re.split(r"\n##+ ", text.split(f"{heading}\n", 1)[1], maxsplit=1)[0]
     block = re.search(r"^```sh\n(.*?)^```$", section, re.M | re.S)[1]
     return [line.split("  #")[0].strip() for line in block.replace("\\\n", " ").splitlines()]
 
@@ -63,37 +67,52 @@ class Registry:
 
 
 class Site:
-    """The control plane, its one node, the registry, and a shell with their names."""
+    """The control plane, its nodes, the registry, and a shell with their names."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.cable = Cable(f"dri{os.getpid() % 100000}", f"10.231.{os.getpid() % 200}")
+        self.cables = [Cable(f"dri{os.getpid() % 100000}{n}", f"10.{231 + 2 * n}.{os.getpid() % 200}")
+                       for n in range(NODES)]
+        for cable in self.cables[1:]:  # the API server's certificate has one address
+            cable.route_to(self.cables[0].here)
         self.registry = Registry(folder)
         self.env = environment(self.registry.certificate)
-        self.plane = testbed.ControlPlane("host", folder / "host", guest=self.cable.here,
+        self.plane = testbed.ControlPlane("host", folder / "host", guest=self.cables[0].here,
                                           apiserver_args=["--bind-address=0.0.0.0"]).start()
-        self.kubelet = Kubelet(self.plane, folder / "node", self.cable, self.env)
+        self.kubelets = [Kubelet(self.plane, folder / f"node-{n}", cable, self.env, f"node-{n}")
+                         for n, cable in enumerate(self.cables)]
+        parts = testbed.parts.paths()
         self.env |= {"KUBECONFIG": str(self.plane.kubeconfig),
-                     "PATH": f"{testbed.parts.paths()['kube']}:{os.environ['PATH']}"}
+                     "PATH": f"{parts['kube']}:{parts['helm']}:{os.environ['PATH']}"}
 
     def stop(self):
-        if self.kubelet.is_alive():
-            self.kubelet.stop()
+        for kubelet in self.kubelets:
+            if kubelet.is_alive():
+                kubelet.stop()
         self.plane.stop()
         self.registry.stop()
-        self.cable.close()
+        for cable in self.cables:
+            cable.close()
+
+    def running(self):
+        """Returns the UIDs of the pods that run."""
+        return {uid for kubelet in self.kubelets for uid in kubelet.running}
+
+    def logs(self):
+        """Returns {pod: output of its container}, of all pods that ran."""
+        return {pod: text for kubelet in self.kubelets for pod, text in kubelet.said.items()}
 
     def shell(self, command, fails=False):
         """Returns what the script prints, including errors."""
-        command = command.replace("registry.example", self.registry.name).replace("10.1.0.5", self.cable.there)
+        command = command.replace("registry.example", self.registry.name).replace("10.1.0.5", self.cables[0].there)
         done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=self.env, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False, timeout=pace.limit(600))
         assert bool(done.returncode) == fails, f"{command}: {done.returncode}\n{done.stdout}\n{self.trouble()}"
         return done.stdout
 
     def trouble(self):
-        logs = "\n".join(f"{name}:\n{text[-1500:]}" for name, text in self.kubelet.said.items())
-        return f"kubelet: {self.kubelet.trouble}\n{logs}"
+        logs = "\n".join(f"{name}:\n{text[-1500:]}" for name, text in self.logs().items())
+        return f"kubelets: {[kubelet.trouble for kubelet in self.kubelets]}\n{logs}"
 
     def until(self, what, test):
         try:
@@ -107,18 +126,50 @@ class Site:
         return any(row[0] == "h100" and row[head.index("READY")] == "True" for row in rows)
 
 
+def pods_are_confined(site):
+    for kubelet in site.kubelets:
+        assert re.match(r"65532\s", kubelet.inside("Uid"))
+        assert int(kubelet.inside("CapEff"), 16) == 0 and int(kubelet.inside("CapBnd"), 16) == 0
+        assert kubelet.inside("NoNewPrivs") == "1"
+
+
+def leads_to_the_leader(site):
+    """Returns true if the Service's only endpoint is the pod that has the Lease."""
+    lease, slice_ = site.plane.get(LEASE), site.plane.get(SLICE)
+    if not lease or not slice_ or not slice_["endpoints"]:
+        return False
+    leader = site.plane.get(f"{NAMESPACE}/pods/{lease['spec']['holderIdentity']}")
+    endpoint, = slice_["endpoints"]
+    ports = {p["name"]: p["port"] for p in slice_["ports"]}
+    return leader and endpoint["addresses"] == [leader["status"]["podIP"]] and ports == {"agent": 8443, "media": 8080} \
+        and endpoint["nodeName"] == leader["spec"]["nodeName"] \
+        and slice_["metadata"]["labels"]["kubernetes.io/service-name"] == "drover"
+
+
 def five_commands(site):
-    lines = commands()
+    lines = commands("## Five commands")
     assert len(lines) == COMMANDS and lines[-1] == "build/rel/drover get pools", lines
     for line in lines[:-1]:
         site.shell(line)
     site.until("pool h100 READY", site.pool_ready)
-    assert re.match(r"65532\s", site.kubelet.inside("Uid"))
-    assert int(site.kubelet.inside("CapEff"), 16) == 0 and int(site.kubelet.inside("CapBnd"), 16) == 0
-    assert site.kubelet.inside("NoNewPrivs") == "1"
-    logs = "".join(site.kubelet.said.values())
+    site.until("both replicas are ready", lambda: site.plane.get(DEPLOYMENT)["status"].get("readyReplicas") == 2)
+    site.until("the Service leads to the leader", lambda: leads_to_the_leader(site))
+    pods_are_confined(site)
+    logs = "".join(site.logs().values())
     assert '"ready"' in logs and "cannot be used" not in logs, logs
-    return lines[2]
+
+
+def upgrade_by_helm(site):
+    """Checks that an upgrade replaces both pods, and that uninstalling leaves objects and keys."""
+    old = site.running()
+    site.shell("skopeo copy -q oci-archive:build/container/drover.tar docker://registry.example/drover:0.2")
+    site.shell("helm upgrade drover deploy/helm/drover --namespace drover-system --reuse-values --set image.tag=0.2")
+    site.shell(f"kubectl -n drover-system rollout status deployment/drover --timeout={pace.limit(300):.0f}s")
+    assert not old & site.running() and len(site.running()) == 2
+    site.until("the Service leads to the new leader", lambda: leads_to_the_leader(site))
+    site.shell("helm uninstall drover --namespace drover-system")
+    site.until("no pod is left", lambda: not site.running())
+    assert site.plane.get(POOL) and site.plane.get(f"{NAMESPACE}/secrets/drover-boot-key")
 
 
 def by_argo(site):
@@ -139,10 +190,9 @@ def again_and_upgrade(site, install):
     before = site.plane.get(DEPLOYMENT)["metadata"]["generation"]
     assert "ready" in site.shell(install)
     assert site.plane.get(DEPLOYMENT)["metadata"]["generation"] == before
-    old, = site.kubelet.running
-    site.shell("skopeo copy -q oci-archive:build/container/drover.tar docker://registry.example/drover:0.2")
+    old = site.running()
     site.shell(install.replace(":0.1", ":0.2"))
-    assert old not in site.kubelet.running
+    assert not old & site.running()
     site.until("the pool is ready after the upgrade", site.pool_ready)
 
 
@@ -159,22 +209,7 @@ def a_value_that_is_missing(site):
         "registry.example/drover:0.1", f"{site.registry.name}/drover:0.2")
     site.plane.kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=overlay)
     site.until("drover says what is missing", lambda: any(
-        "agent-name: has no value" in text for text in site.kubelet.said.values()))
-
-
-def other_forms(site):
-    """Checks the other overlay against the real API server."""
-    site.shell("kubectl apply --server-side --force-conflicts --dry-run=server -k examples/deploy/ha")
-    kinds = re.findall(r"^kind: (\w+)$", site.shell("kubectl kustomize deploy"), re.M)
-    assert kinds.count("CustomResourceDefinition") == len(list((ROOT / "deploy/crds").glob("*.yaml"))), kinds
-    ha = [o for o in json.loads(site.shell("kubectl kustomize examples/deploy/ha | kubectl create --dry-run=client "
-                                           "--validate=false -o json -f - | jq -s ."))
-          if o["kind"] in ("Deployment", "Service", "PodDisruptionBudget")]
-    # The Service of agents is the site's load balancer; the one of the view stays.
-    assert sorted((o["kind"], o["metadata"]["name"]) for o in ha) == [
-        ("Deployment", "drover"), ("PodDisruptionBudget", "drover"), ("Service", "drover-view")], ha
-    deployment = next(o for o in ha if o["kind"] == "Deployment")
-    assert deployment["spec"]["replicas"] == 2 and deployment["spec"]["template"]["spec"]["hostNetwork"]
+        "agent-name: has no value" in text for text in site.logs().values()))
 
 
 def by_hand(site, kind, name):
@@ -195,7 +230,7 @@ def without_drover(site):
     site.shell("kubectl apply -f examples/deploy/first-rack.yaml")
     site.until("the pool is ready", site.pool_ready)
     site.shell("deploy/install.sh --uninstall")
-    site.until("no pod is left", lambda: not site.kubelet.running)
+    site.until("no pod is left", lambda: not site.running)
     for kind, name in (("provider", "hall-a"), ("machine", "gpu-r1-07")):
         site.plane.kubectl("patch", kind, name, "--type=merge", "-p",
                            json.dumps({"metadata": {"finalizers": [f"drover.dev/{kind}"]}}))
@@ -228,49 +263,13 @@ def nothing_is_left(site):
     assert not left, left
 
 
-def by_helm(site):
-    """Checks that the chart gives the same objects as the base, names missing values, and can be
-    installed."""
-    helm = testbed.parts.paths()["helm"] / "helm"
-    chart = f"{helm} upgrade --install drover deploy/chart --namespace drover-system"
-    image = "--set image.repository=registry.example/drover --set image.tag=0.2"
-    name = "--set 'settings.agent-name={10.1.0.5}'"
-    for wrong, says in ((f"{chart} {name}", "image.repository is missing"),
-                        (f"{chart} {image}", "settings.agent-name is missing"),
-                        (f"{chart} {image} {name} --set replicas=2", "more than one requires hostNetwork"),
-                        (f"{chart} {image} {name} --set image.tagg=1", "tagg"),
-                        (f"{chart} {image} {name}".replace("drover-system", "default"), "which its permissions name")):
-        said = site.shell(wrong, fails=True)
-        assert says in said, said
-    # Without a load balancer's address, for which helm would wait.
-    site.shell(f"{chart} {image} {name} --set service.type=NodePort --create-namespace --wait --timeout={pace.limit(120):.0f}s")
-    site.shell(f"{helm} lint --quiet deploy/chart {image} {name}")
-    ours, theirs = (pods(site.shell(command), site) for command in (
-        "kubectl kustomize deploy", f"{helm} get manifest drover -n drover-system"))
-    for spec in (ours, theirs):
-        spec["containers"][0].pop("image")
-        spec.pop("volumes")
-    assert ours == theirs, f"the chart's pod differs from the base's:\n{ours}\n{theirs}"
-    site.shell(f"{helm} uninstall drover --namespace drover-system --wait")
-    assert len([c for c in site.plane.api("GET", CRDS)["items"] if c["spec"]["group"] == "drover.dev"]) == len(
-        list((ROOT / "deploy/crds").glob("*.yaml")))
-    site.shell("deploy/install.sh --uninstall --purge")
-
-
-def pods(manifests, site):
-    """Returns the pods of the Deployment in the manifests."""
-    text = site.plane.kubectl("create", "--dry-run=client", "--validate=false", "-o", "json", "-f", "-", stdin=manifests)
-    text = re.sub(r"^}\n{", "},\n{", text, flags=re.M)
-    return next(o for o in json.loads(f"[{text}]") if o["kind"] == "Deployment")["spec"]["template"]["spec"]
-
-
 def uninstall(site, install):
     """Checks that objects stay without --purge; that --purge is refused while objects exist; and
     that drover then removes its finalizers."""
     site.shell("deploy/install.sh --uninstall")
     assert not site.plane.get(DEPLOYMENT) and site.plane.get(POOL)
     assert not site.plane.get(f"{ROLES}/drover-controller") and site.plane.get(f"{NAMESPACE}/secrets/drover-boot-key")
-    site.until("no pod is left", lambda: not site.kubelet.running)
+    site.until("no pod is left", lambda: not site.running())
     said = site.shell("deploy/install.sh --uninstall --purge", fails=True)
     assert "nodepool.drover.dev/h100" in said and "machine.drover.dev/gpu-r1-07" in said, said
     by_hand(site, "provider", "hall-a")
@@ -298,23 +297,25 @@ def main():
     timer, site = testbed.Timer(), Site(folder)
     try:
         site.plane.wait_ready()
-        site.kubelet.join_node()
-        timer.phase("a control plane, a node, a registry")
-        install = five_commands(site)
+        for kubelet in site.kubelets:
+            kubelet.join_node()
+        timer.phase("a control plane, two nodes, a registry")
+        five_commands(site)
         timer.phase("five commands: pool h100 READY")
         if args.keep:
             input(f"KUBECONFIG={site.plane.kubeconfig}; Enter goes on ")
         by_argo(site)
+        upgrade_by_helm(site)
+        timer.phase("an upgrade, uninstalled: by Helm")
+        install, = commands("### Without Helm")
+        site.shell(install)
+        site.until("pool h100 READY", site.pool_ready)
         again_and_upgrade(site, install)
-        timer.phase("the same again, an upgrade")
+        timer.phase("by install.sh, the same again, an upgrade")
         a_value_that_is_missing(site)
         timer.phase("a value that is missing")
-        other_forms(site)
-        timer.phase("two replicas")
         uninstall(site, install)
         timer.phase("uninstalled, installed again, purged")
-        by_helm(site)
-        timer.phase("by Helm")
     finally:
         site.stop()
     print("1 passed, 0 failed")

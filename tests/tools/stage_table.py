@@ -129,6 +129,8 @@ LONG = [
     # What an operator installs.
     Stage("monitoring", "alert rules and the Grafana board, by promtool", "tests/tools/monitoring", ("packages",),
           ("deploy",)),
+    real("charts", "the Helm chart and the overlays, by Helm 3 and 4, kustomize and a real API server",
+         groups=("deploy",)),
     real("install", "the five commands of docs/install.md on a real API server, an upgrade, uninstalled", "image",
          groups=("deploy",), before="tests/tools/deps container install && "),
     real("package", "the Debian package in a machine with systemd: started by its unit, upgraded, purged", "image",

@@ -42,6 +42,10 @@ class Cable:
                       ("link", "set", "lo", "up")):
             network.ip(*words, netns=name)
 
+    def route_to(self, address):
+        """Lets the namespace reach a further address of this machine."""
+        network.ip("route", "add", address, "via", self.here, netns=self.name)
+
     def close(self):
         network.ip("link", "delete", f"{self.name}-h", check=False)
         network.ip("netns", "delete", self.name, check=False)
@@ -139,7 +143,7 @@ class Kubelet(threading.Thread):
 
     def specification(self, pod, container, oci, bundle):
         spec, rights = pod["spec"], container["securityContext"]
-        values = {"POD_NAME": pod["metadata"]["name"]}
+        values = {"POD_NAME": pod["metadata"]["name"], "POD_IP": self.cable.there, "NODE_NAME": self.name}
         who = oci["process"]
         who["terminal"] = False
         user = spec.get("securityContext", {})
@@ -148,7 +152,7 @@ class Kubelet(threading.Thread):
         entry = [who["args"][0]]  # ENTRYPOINT; the pod's args stand for CMD
         who["args"] = entry + [re.sub(r"\$\((\w+)\)", lambda m: values[m[1]], a) for a in container["args"]]
         who["env"] += [f"{k}={v}" for k, v in values.items()] + [
-            f"KUBERNETES_SERVICE_HOST={self.cable.here}", f"KUBERNETES_SERVICE_PORT={self.plane.port}"]
+            f"KUBERNETES_SERVICE_HOST={self.plane.guest}", f"KUBERNETES_SERVICE_PORT={self.plane.port}"]
         assert rights["capabilities"]["drop"] == ["ALL"]
         who["capabilities"] = {k: [] for k in ("bounding", "effective", "permitted", "inheritable", "ambient")}
         who["noNewPrivileges"] = not rights["allowPrivilegeEscalation"]

@@ -44,6 +44,10 @@ static void the_files_in_deploy_are_what_the_tables_say(void **state)
 		crd_write(k, &b);
 		assert_true(str_format(path, sizeof(path), "deploy/crds/%s.yaml", k->plural));
 		assert_file(path, &b);
+		/* the copy in the Helm chart */
+		assert_true(str_format(path, sizeof(path), "deploy/helm/drover/files/crds/%s.yaml",
+				       k->plural));
+		assert_file(path, &b);
 		buf_done(&b);
 	}
 }
