@@ -256,8 +256,8 @@ static void check_lease(struct check *k)
 	case LEASE_NONE:
 		findings_add(
 			k->f, FINDING_WRONG, "controller",
-			"kubectl apply -f deploy/controller.yaml; or give -n NAMESPACE if drover "
-			"runs in another namespace",
+			"install drover (docs/install.md); or give -n NAMESPACE if drover runs in "
+			"another namespace",
 			"no controller has ever run here: there is no Lease " CONTROLLER_LEASE
 			" in namespace %s",
 			k->ns);

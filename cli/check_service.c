@@ -113,7 +113,8 @@ static void check_one(const struct slices *s, const char *service)
 			     "namespace",
 			     "%s", e.text);
 	else if (!o && slice)
-		findings_add(k->f, FINDING_WRONG, of, "kubectl apply -f deploy/controller.yaml",
+		findings_add(k->f, FINDING_WRONG, of,
+			     "run helm upgrade or deploy/install.sh again (docs/install.md)",
 			     "missing, although the leader runs with --leader-service %s", service);
 	else if (selects && slice)
 		findings_add(k->f, FINDING_WRONG, of,

@@ -273,8 +273,8 @@ static void advise(struct view_client *v, struct err *e)
 	const char *help = NULL;
 
 	if (was.code == 404 && !v->peer && no_service(v))
-		help = "check --context and --namespace, or apply deploy/controller.yaml, which "
-		       "has the Service " VIEW_NAME;
+		help = "check --context and --namespace, or run helm upgrade or deploy/install.sh "
+		       "again, which create the Service " VIEW_NAME;
 	else if (was.code == 404 && !v->token)
 		help = "apply deploy/rbac.yaml";
 	else if (was.code == 404)

@@ -274,9 +274,9 @@ static void each_failure_says_what_helps(void **state)
 	struct err again;
 
 	b->status = 404;
-	assert_fails(b, "check --context and --namespace, or apply deploy/controller.yaml");
+	assert_fails(b, "check --context and --namespace, or run helm upgrade or");
 	b->text = "services \"drover-view\" not found";
-	assert_fails(b, "apply deploy/controller.yaml");
+	assert_fails(b, "deploy/install.sh again, which create the Service");
 	assert_null(view_client_list(b->v, LIST, "pods", &again));
 	assert_string_equal(again.text, b->e.text);
 	fake_api_put(&b->f, "/api/v1/namespaces/drover-system/services/drover-view", "{}");
