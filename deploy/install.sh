@@ -183,6 +183,7 @@ uninstall_cluster() {
 $left"
 	fi
 	k delete --ignore-not-found -f "$here/controller.yaml" >/dev/null
+	k -n drover-system delete endpointslice drover-leader --ignore-not-found >/dev/null
 	but_namespace "$here/rbac.yaml" | k delete --ignore-not-found -f - >/dev/null
 	for map in $(k -n drover-system get configmaps -o name --ignore-not-found | grep -E '^configmap/drover(-[a-z0-9]{10})?$' || true); do
 		k -n drover-system delete "$map" --ignore-not-found >/dev/null

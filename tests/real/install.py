@@ -230,7 +230,7 @@ def without_drover(site):
     site.shell("kubectl apply -f examples/deploy/first-rack.yaml")
     site.until("the pool is ready", site.pool_ready)
     site.shell("deploy/install.sh --uninstall")
-    site.until("no pod is left", lambda: not site.running)
+    site.until("no pod is left", lambda: not site.running())
     for kind, name in (("provider", "hall-a"), ("machine", "gpu-r1-07")):
         site.plane.kubectl("patch", kind, name, "--type=merge", "-p",
                            json.dumps({"metadata": {"finalizers": [f"drover.dev/{kind}"]}}))
