@@ -28,7 +28,7 @@ static void forget_backoffs(struct life *l)
 		life_act_unsent(l);
 	life_observation_retry(l);
 	life_listing_retry(l);
-	l->boot.retry = agent_session_has_other_protocol(l->agent);
+	l->boot.retry = l->agent && agent_session_has_other_protocol(l->agent);
 	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version) ||
 			     l->observation.error.code == PROVIDER_PASSWORD_CHANGE;
 }

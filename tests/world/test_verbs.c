@@ -556,10 +556,30 @@ static void a_twin_that_comes_in_the_middle_stops_both(void **state)
 	world_stop(&w);
 }
 
+/* The new leader carries the retry out before it knows any agent of the machine. */
+static void a_retry_that_was_asked_for_without_a_leader_is_carried_out(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 791, 1);
+	world_replica(&w);
+	world_wait_state(b, "free", 3600);
+	world_kill(&w.replicas[0]);
+	world_do(&w, &w.host, "PATCH", GROUP "/machines/gpu-1",
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", REQUEST_RETRY, "one"));
+	world_replica(&w);
+	world_run(&w, 60000);
+	assert_string_equal(world_at(b, "status.requests.retry"), "one");
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rack_is_drained_two_machines_at_a_time),
+		cmocka_unit_test(a_retry_that_was_asked_for_without_a_leader_is_carried_out),
 		cmocka_unit_test(a_drain_cancelled_in_the_middle_undoes_what_has_not_left),
 		cmocka_unit_test(a_leader_killed_during_a_drain_is_followed),
 		cmocka_unit_test(a_drain_to_quarantine_ends_there_wiped_until_it_is_released),
