@@ -11,6 +11,7 @@
  * group and were wiped equally well, and if they have the same number of machines. Then the same
  * waiting pods may take them, and only their costs differ. A unit of unequal machines is a group of
  * its own.
+ * Tests: tests/unit/planner/test_reclaim.c
  */
 struct reclaim_group {
 	/* Roots of the n units, cheapest first; of equally expensive ones the first by name of the
