@@ -151,6 +151,8 @@
 #define KEYS_EVIDENCE "drover-evidence-key"
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
+/* Name of the Deployment in deploy/controller.yaml, and of its container. */
+#define CONTROLLER_DEPLOYMENT "drover"
 
 /* EndpointSlice that leads a Service without selector to the leader
  * (controller/core/leader_service.h): name of the Service in deploy/, suffix of the slice's name

@@ -5,11 +5,10 @@
  */
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
 #include "cli/check.h"
-
-#define DEPLOYMENT "drover" /* name of Deployment and container in deploy/controller.yaml */
 
 struct pods {
 	struct arena *a;
@@ -25,7 +24,7 @@ static const char *digest_of(const json_t *pod)
 	size_t i;
 
 	json_array_foreach (json_at(pod, "status", "containerStatuses"), i, c)
-		if (str_eq(json_str_at(c, "name"), DEPLOYMENT))
+		if (str_eq(json_str_at(c, "name"), CONTROLLER_DEPLOYMENT))
 			return strstr(str_or(json_str_at(c, "imageID"), ""), "sha256:");
 	return NULL;
 }
@@ -35,7 +34,9 @@ static void on_pod(json_t *o, void *arg)
 	struct pods *p = arg;
 	const char *digest = digest_of(o), *names;
 
-	if (!digest || json_str_at(o, "metadata", "deletionTimestamp"))
+	if (!digest || json_str_at(o, "metadata", "deletionTimestamp") ||
+	    str_eq(json_str_at(o, "status", "phase"), "Failed") ||
+	    str_eq(json_str_at(o, "status", "phase"), "Succeeded"))
 		return;
 	names = json_str_at(p->digests, digest);
 	json_object_set_new(
@@ -50,7 +51,7 @@ static const char *image_of(const json_t *deployment)
 	size_t i;
 
 	json_array_foreach (json_at(deployment, "spec", "template", "spec", "containers"), i, c)
-		if (str_eq(json_str_at(c, "name"), DEPLOYMENT))
+		if (str_eq(json_str_at(c, "name"), CONTROLLER_DEPLOYMENT))
 			return str_or(json_str_at(c, "image"), "?");
 	return "?";
 }
@@ -64,7 +65,8 @@ static void check_image(struct check *k, const json_t *deployment)
 	json_t *names;
 	struct err e;
 
-	if (cli_list_of(k->c, &KUBE_PODS, k->ns, "app=" DEPLOYMENT, on_pod, &p, &e) < 0) {
+	if (cli_list_of(k->c, &KUBE_PODS, k->ns, "app=" CONTROLLER_DEPLOYMENT, on_pod, &p, &e) <
+	    0) {
 		findings_add(k->f, FINDING_UNKNOWN, "image",
 			     "reading it needs the permission `list` on pods in drover's namespace",
 			     "%s", e.text);
@@ -80,11 +82,12 @@ static void check_image(struct check *k, const json_t *deployment)
 	else if (json_object_size(digests) > 1)
 		findings_add(
 			k->f, FINDING_WARNING, "image",
-			arena_printf(a,
-				     "kubectl -n %s rollout status deployment/" DEPLOYMENT
-				     "; if no rollout is in progress, a tag was moved: install "
-				     "drover by digest",
-				     k->ns),
+			arena_printf(
+				a,
+				"kubectl -n %s rollout status deployment/" CONTROLLER_DEPLOYMENT
+				"; if no rollout is in progress, a tag was moved: install "
+				"drover by digest",
+				k->ns),
 			"replicas run different images: %s", all);
 	else
 		findings_add(k->f, FINDING_OK, "image", NULL, "%s, which is %s",
@@ -96,8 +99,10 @@ static void check_replicas(struct check *k, const json_t *deployment)
 	OWN(arena) a = arena_new();
 	const json_int_t want = json_int_at(deployment, "spec", "replicas"),
 			 ready = json_int_at(deployment, "status", "readyReplicas");
-	const char *mend = arena_printf(
-		a, "kubectl -n %s describe pods -l app=" DEPLOYMENT ", and read their logs", k->ns);
+	const char *mend = arena_printf(a,
+					"kubectl -n %s describe pods -l app=" CONTROLLER_DEPLOYMENT
+					", and read their logs",
+					k->ns);
 
 	if (ready < want)
 		findings_add(k->f, ready ? FINDING_WARNING : FINDING_WRONG, "replicas", mend,
@@ -112,14 +117,14 @@ void check_deployment(struct check *k)
 	static const struct kube_resource deployments = {"apps", "v1", "deployments", "Deployment",
 							 true};
 	struct err e;
-	OWN_JSON d = cli_get_of(k->c, &deployments, k->ns, DEPLOYMENT, &e);
+	OWN_JSON d = cli_get_of(k->c, &deployments, k->ns, CONTROLLER_DEPLOYMENT, &e);
 
 	if (d) {
 		check_replicas(k, d);
 		check_image(k, d);
 	} else if (e.kind == ERR_NOT_FOUND) {
 		findings_add(k->f, FINDING_OK, "image", NULL,
-			     "not checked: namespace %s has no Deployment " DEPLOYMENT
+			     "not checked: namespace %s has no Deployment " CONTROLLER_DEPLOYMENT
 			     ", so drover runs outside of this cluster, or not at all",
 			     k->ns);
 	} else {

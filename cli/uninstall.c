@@ -25,6 +25,10 @@
 /* attempts to write an object that others change at the same time */
 enum { ATTEMPTS = 5 };
 
+#define STOP_DROVER                                                                                \
+	"helm uninstall drover -n drover-system, deploy/install.sh --uninstall, or on a host "     \
+	"systemctl disable --now drover"
+
 struct left {
 	enum object_kind_id kind;
 	const char *name, *uid, *loses;
@@ -179,9 +183,11 @@ static void print_next(const struct uninstall *w, const struct lease_holder *h)
 	FILE *out = w->c->out;
 
 	if (!w->n) {
-		fputs("no object of drover is left; to delete the rest: deploy/install.sh "
-		      "--uninstall --purge\n",
-		      out);
+		fprintf(out,
+			"no object of drover is left; to delete the rest, first save bills and "
+			"keys (kubectl -n %s get configmaps -o yaml > FILE), then: "
+			"deploy/install.sh --uninstall --purge\n",
+			w->u->ns);
 		return;
 	}
 	fprintf(out, "%zu objects are left, %zu of them with a finalizer\n", w->n, n);
@@ -228,6 +234,14 @@ static int put_bill(struct uninstall *w, const struct virtual_cluster *vc, struc
 		return -1;
 	data = kept_bills_patch(json_object_get(map, "data"), vc, loop_wall(w->c->loop), a,
 				&dropped);
+	if (dropped) {
+		json_decref(data);
+		return err_set(e, ERR_CAPACITY, 0,
+			       "ConfigMap %s has no room for its bill beside %zu others: save them "
+			       "(kubectl -n %s get configmap %s -o yaml > FILE), then delete the "
+			       "ConfigMap",
+			       name, dropped, w->u->ns, name);
+	}
 	if (map) {
 		write = json_pack("{s:{s:s*}, s:o}", "metadata", "resourceVersion",
 				  json_str_at(map, "metadata", "resourceVersion"), "data", data);
@@ -344,6 +358,32 @@ static int save_all(struct uninstall *w)
 	return status;
 }
 
+/* Refuses if a replica leads, or a Deployment would start one. Returns 0 or, after printing the
+ * error, 1. */
+static int refuse_beside_drover(struct uninstall *w)
+{
+	struct lease_holder h;
+	struct err e;
+
+	if (lease_holder_read(w->c, w->u->ns, &h, &e) < 0)
+		return cli_failed_read(w->c, &e);
+	if (h.state == LEASE_HELD)
+		return cli_failed(w->c,
+				  "drover runs (replica %s) and would set its finalizers again: "
+				  "delete the objects while it runs, or stop it first (" STOP_DROVER
+				  ")",
+				  h.name);
+	OWN_JSON o = cli_get_of(w->c, &KUBE_DEPLOYMENTS, w->u->ns, CONTROLLER_DEPLOYMENT, &e);
+	if (!o && e.kind != ERR_NOT_FOUND)
+		return cli_failed_read(w->c, &e);
+	if (json_integer_value(json_at(o, "spec", "replicas")) > 0)
+		return cli_failed(w->c,
+				  "Deployment " CONTROLLER_DEPLOYMENT
+				  " in namespace %s starts drover: stop it first (" STOP_DROVER ")",
+				  w->u->ns);
+	return 0;
+}
+
 static int release_all(struct uninstall *w)
 {
 	int status = save_all(w);
@@ -360,8 +400,9 @@ static int release_all(struct uninstall *w)
 		(void)unlink(w->u->save);
 		return 1;
 	}
+	/* Ask again for each object, because a replica may have started meanwhile. */
 	for (size_t i = 0; i < w->n; i++)
-		if (release(w, &w->v[i]))
+		if (refuse_beside_drover(w) || release(w, &w->v[i]))
 			return 1;
 	status = list_all(w);
 	return status ? status : report(w, &(struct lease_holder){0});
@@ -375,16 +416,10 @@ int cli_do_uninstall(struct cli_client *c, const struct cli_uninstall *u)
 	struct err e;
 	int status;
 
-	if (lease_holder_read(c, u->ns, &h, &e) < 0)
-		return cli_failed_read(c, &e);
-	if (u->release && h.state == LEASE_HELD)
-		return cli_failed(c,
-				  "drover runs (replica %s) and would set its finalizers again: "
-				  "delete the objects while it runs, or stop it first: "
-				  "deploy/install.sh --uninstall",
-				  h.name);
 	if (u->release)
-		status = release_all(&w);
+		status = refuse_beside_drover(&w) || release_all(&w);
+	else if (lease_holder_read(c, u->ns, &h, &e) < 0)
+		status = cli_failed_read(c, &e);
 	else
 		status = list_all(&w) || report(&w, &h);
 	free(w.v);

@@ -631,6 +631,10 @@ static void the_image_that_runs_is_shown_by_its_digest(void **state)
 	deployment(d, 2);
 	replica(d, "drover-a", "11aa");
 	replica(d, "drover-b", "11aa");
+	/* An evicted pod of an earlier version stays in the API. */
+	replica(d, "drover-old", "00cc");
+	bench_must(d, &d->host, "PATCH", "/api/v1/namespaces/" BENCH_NS "/pods/drover-old/status",
+		   "{'status': {'phase': 'Failed'}}");
 	assert_int_equal(check(), 0);
 	assert_said("OK     image: registry.example/drover:0.1, which is sha256:11aa (drover-a, "
 		    "drover-b)\n");

@@ -133,6 +133,26 @@ static void while_drover_runs_it_removes_its_finalizers_itself(void **state)
 	assert_non_null(m);
 }
 
+/* A Deployment whose pods fail now may start a leader at any time. */
+static void a_deployment_with_replicas_is_stopped_first(void **state)
+{
+	struct bench *d = *state;
+	const char *deployments = "/apis/apps/v1/namespaces/" BENCH_NS "/deployments";
+
+	left_by_drover(d);
+	bench_must(d, &d->host, "POST", deployments,
+		   "{'apiVersion': 'apps/v1', 'kind': 'Deployment', 'metadata': {'name': "
+		   "'drover'}, 'spec': {'replicas': 2}}");
+	verb_errors_begin();
+	assert_int_equal(uninstall(true), 1);
+	verb_errors_end("Deployment drover in namespace " BENCH_NS " starts drover: stop it first");
+	OWN_JSON m = bench_get(d, OBJECT_MACHINE, "m-1");
+	assert_non_null(m);
+	bench_must(d, &d->host, "PATCH", arena_printf(d->a, "%s/drover", deployments),
+		   "{'spec': {'replicas': 0}}");
+	assert_int_equal(uninstall(true), 0);
+}
+
 static bool is_saved(const char *kind, const char *name)
 {
 	FILE *f = fopen(file, "r");
@@ -257,6 +277,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(each_object_is_listed_with_what_it_loses),
 		T(while_drover_runs_it_removes_its_finalizers_itself),
+		T(a_deployment_with_replicas_is_stopped_first),
 		T(nothing_is_left_and_everything_is_saved),
 		T(a_bill_that_cannot_be_saved_keeps_its_tenant),
 		T(finalizers_of_others_stay),
