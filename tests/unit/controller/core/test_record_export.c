@@ -469,6 +469,19 @@ static void without_an_export_they_stay_400_days(void **state)
 	record_export_free(r);
 }
 
+/* Deletes the definition of pools, which a finalizer holds, and starts to watch definitions. */
+static void terminate_definition(struct bench *d)
+{
+	const char *crd =
+		"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools." OBJECT_GROUP;
+
+	bench_must(d, &d->host, "PATCH", crd, "{'metadata': {'finalizers': ['example.com/x']}}");
+	bench_must(d, &d->host, "DELETE", crd, NULL);
+	ctx_watch_crds(&d->c);
+	bench_run(d, 1000);
+	assert_true(ctx_crds_terminating(&d->c));
+}
+
 /* A record created with an evidence_dir, in a drover that runs without one. */
 static void without_an_export_only_an_operator_deletes_a_record(void **state)
 {
@@ -489,7 +502,18 @@ static void without_an_export_only_an_operator_deletes_a_record(void **state)
 	OWN_JSON gone = bench_get(d, OBJECT_WIPE_RECORD, "m-1-41-1");
 	assert_null(gone);
 	assert_true(is_held(d, "m-1-42-1"));
+
+	/* A user deletes the definitions: no operator has deleted the record. */
+	terminate_definition(d);
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/wiperecords/m-1-42-1",
+		   NULL);
+	bench_run(d, 1000);
+	record_export_kick(r, "m-1-42-1");
+	bench_run(d, 30000);
+	assert_true(is_held(d, "m-1-42-1"));
 	record_export_free(r);
+	kube_cache_free(d->c.crds);
+	d->c.crds = NULL;
 }
 
 static void old_keys_stay_in_the_file(void **state)
