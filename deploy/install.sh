@@ -183,9 +183,11 @@ uninstall_cluster() {
 $left"
 	fi
 	k delete --ignore-not-found -f "$here/controller.yaml" >/dev/null
+	# The leader releases its Lease and its endpoint, for which it needs its rights.
+	k -n drover-system wait --for=delete pod -l app=drover --timeout=60s >/dev/null 2>&1 || true
 	k -n drover-system delete endpointslice drover-leader --ignore-not-found >/dev/null
 	but_namespace "$here/rbac.yaml" | k delete --ignore-not-found -f - >/dev/null
-	for map in $(k -n drover-system get configmaps -o name --ignore-not-found | grep -E '^configmap/drover(-[a-z0-9]{10})?$' || true); do
+	for map in $(k -n drover-system get configmaps -o name --ignore-not-found | grep -E '^configmap/drover(-[2456789bcdfghkmt]{10})?$' || true); do
 		k -n drover-system delete "$map" --ignore-not-found >/dev/null
 	done
 	say "drover is removed; machines stay as they are"

@@ -66,7 +66,7 @@ MATRIX = {
                      "image-ca": "/ca/ca.crt"},
         "serviceAccount": {"annotations": {"cloud.example/role": "drover"}}, "podAnnotations": {"a": "b"},
         "podLabels": {"team": "gpu"}, "commonLabels": {"team": "all", "site": "hall-a"},
-        "extraEnv": [{"name": "HTTPS_PROXY", "value": "http://proxy.example:3128"}],
+        "extraEnv": [{"name": "AWS_ROLE_ARN", "value": "arn:aws:iam::123456789012:role/drover"}],
         "extraVolumes": [{"name": "ca", "configMap": {"name": "ca"}}],
         "extraVolumeMounts": [{"name": "ca", "mountPath": "/ca", "readOnly": True}],
         "resources": {"requests": {"cpu": 2}, "limits": {"memory": "1Gi"}},

@@ -65,7 +65,7 @@ def options():
     text = subprocess.run([str(DROVER), "run", "--help"], check=True, capture_output=True, text=True).stdout
     found = {}
     for line in text.splitlines():
-        head = re.match(r"(?:  -., |      )--([a-z-]+)(=\S+)?(?: {2,}(.*))?$", line)
+        head = re.match(r"(?:  -., |      )--([a-z-]+)(=\S+)?(?: +(.*))?$", line)
         if head:
             name = head[1]
             found[name] = ([head[3] or ""], bool(head[2]))
