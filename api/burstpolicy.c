@@ -108,18 +108,19 @@ static const struct field trigger_fields[] = {
 		     "work within this time. Work without a forecast does not trigger."),
 	FIELD(burst_policy_trigger, deadline_slack_under, "deadlineSlackUnder", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
-	      .doc = "Triggers if the slack of the work is less than this. Slack is the time from "
-		     "the expected arrival of an owned machine (90th percentile; now if unknown or "
-		     "past) to the latest start of the work. Has no effect in the controller yet "
+	      .doc = "Triggers if less than this time lies between the expected arrival of an "
+		     "owned machine (90th percentile; now, if unknown or past) and the latest time "
+		     "at which the work must start. Has no effect in the controller yet "
 		     "(docs/burst.md)."),
 	FIELD(burst_policy_trigger, queued_gpus_over, "queuedGPUsOver", FIELD_I64, .min = 1,
 	      .max = 1000000,
 	      .doc = "Triggers if the waiting work that this policy matches requests, in total, "
 		     "more GPUs than this."),
 	FIELD(burst_policy_trigger, on_prem_impossible, "onPremImpossible", FIELD_BOOL,
-	      .doc = "Triggers if a free owned machine would not help: the work, its tenant, the "
-		     "pools or the instance types would have to change, or the pools leave the "
-		     "work to BurstPolicies."),
+	      .doc = "Triggers if no owned machine can serve the work even when one becomes free: "
+		     "the work, its tenant, the NodePools or the instance types must be changed "
+		     "first, or the NodePools have only cloud instances, which drover launches by "
+		     "decision of a BurstPolicy."),
 	FIELD_OBJ(burst_policy_trigger, guards, "guards", guards_fields, .def = "{}",
 		  .doc = "Further conditions. All of them must hold, in addition to a trigger."),
 	FIELDS_END,
@@ -352,22 +353,22 @@ static const struct field runtime_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime, min_expected_runtime, "minExpectedRuntime",
 		 FIELD_DURATION, .max = YEAR,
 		 .doc = "Shortest expected run time of work for which instances may be launched. "
-			"Work that declares no run time is refused. The controller knows the run "
-			"time of no work and therefore refuses all; only drover simulate uses the "
-			"value (docs/burst.md)."),
+			"Work that declares no run time is refused. In the controller, work "
+			"declares no run time yet, so the field refuses all work; only drover "
+			"simulate uses the value (docs/burst.md)."),
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
 		 FIELD_STR, AS_FRACTION,
 		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
 			"spec.cost.bootAndStageTime may take. Work that declares no run time is "
-			"refused. The controller knows the run time of no work and therefore "
-			"refuses all; only drover simulate uses the value (docs/burst.md)."),
+			"refused. In the controller, work declares no run time yet, so the field "
+			"refuses all work; only drover simulate uses the value (docs/burst.md)."),
 	FIELD_IN(burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
 		 .min = MINUTE, .max = YEAR,
 		 .doc = "Longest run time of work for which instances may be launched. Work that "
-			"declares no run time is charged for this long; if "
-			"spec.runtime.maxRuntime is not set, such work is refused. Each "
-			"instance is ended no later than spec.cost.bootAndStageTime plus "
-			"spec.runtime.maxRuntime after drover decided to launch it."),
+			"declares no run time is charged for the whole of this time. If "
+			"spec.runtime.maxRuntime is not set, work that declares no run time is "
+			"refused. Each instance is ended no later than spec.cost.bootAndStageTime "
+			"plus spec.runtime.maxRuntime after drover decided to launch it."),
 	FIELD_IN(burst_policy_spec, runtime, spot_needs, "spotNeeds", FIELD_OBJECT,
 		 .sub = spot_needs_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->runtime.spot_needs), .def = "{}",

@@ -208,8 +208,9 @@ const struct field object_local_secret_fields[] = {
 	FIELD(object_secret_ref, name, "name", FIELD_STR, .required = true, AS_NAME,
 	      .doc = "Name of a Secret in the namespace in which drover runs."),
 	FIELD(object_secret_ref, key, "key", FIELD_STR, .max_len = 253,
-	      .doc = "For a CA certificate: its key in the Secret's data. If not set, ca.crt. For "
-		     "credentials: no effect, because their keys are fixed."),
+	      .doc = "Key of the CA certificate in the Secret's data. If not set, ca.crt. Has no "
+		     "effect on a Secret with credentials, because the keys of credentials are "
+		     "fixed."),
 	FIELDS_END,
 };
 
@@ -481,16 +482,17 @@ const struct field object_deadlines_fields[] = {
 		 "running."),
 	DEADLINE(joining, "\"10m\"",
 		 "Longest time from the end of booting until drover has verified that the Node is "
-		 "this machine. For a cloud instance, the wait for the Node counts too. The node's "
-		 "bootstrap token is valid for spec.deadlines.booting plus spec.deadlines.joining "
-		 "plus 5 minutes; for a cloud instance plus 45 minutes."),
+		 "this machine. For a cloud instance, this time includes the wait until the Node "
+		 "appears. The node's bootstrap token is valid for spec.deadlines.booting plus "
+		 "spec.deadlines.joining plus 5 minutes (for a cloud instance: plus 45 minutes)."),
 	DEADLINE(gating, "\"15m\"",
-		 "Longest time, after joining, until the checks that the "
-		 "field gate names have passed."),
+		 "Longest time, counted from the end of joining, until the node has passed the "
+		 "checks in the field gate."),
 	FIELD(object_deadlines, not_ready, "notReady", FIELD_DURATION, .never = true, .min = MINUTE,
 	      .max = 31 * DAY, .def = "\"30m\"",
 	      .doc = "Longest time that a serving Node may be NotReady or missing before its "
-		     "machine is released. Never: the machine is not released for this."),
+		     "machine is released. Never: drover releases no machine because its Node is "
+		     "NotReady or missing."),
 	FIELDS_END,
 };
 

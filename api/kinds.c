@@ -60,9 +60,9 @@ const struct object_kind object_kinds[OBJECT_KINDS] = {
 	[OBJECT_BURST_LEDGER] =
 		OBJECT_KIND(burst_ledger, "BurstLedger", "burstledgers", "burstledger", "bledg",
 			    .has_status = true,
-			    .doc = "Cost of the ended launches of the BurstPolicy with the "
-				   "ledger's name, and of deleted policies with that name. The "
-				   "ledger is kept when a policy is deleted."),
+			    .doc = "Cost of launches that have ended, for the BurstPolicy with the "
+				   "same name as the ledger. The ledger remains when the policy is "
+				   "deleted, and a new policy with the same name continues it."),
 };
 
 const struct object_kind *object_kind_find(const char *name)

@@ -13,11 +13,11 @@ static const char *const waiting_names[] = {"Device", "Rate", "Budget", "Approva
 
 static const struct field bmc_trust_fields[] = {
 	FIELD(machine_bmc_trust, address, "address", FIELD_STR, .required = true, .max_len = 2048,
-	      .doc = "Copy of spec.bmc.address. While spec.bmc.address differs, the copy does "
-		     "not permit drover to send the BMC's password."),
+	      .doc = "Copy of spec.bmc.address. drover sends the BMC's password only while "
+		     "spec.bmc.address equals this copy."),
 	FIELD_OBJ(machine_bmc_trust, tls, "tls", object_tls_fields,
-		  .doc = "Copy of spec.bmc.tls. While spec.bmc.tls differs, the copy does not "
-			 "permit drover to send the BMC's password."),
+		  .doc = "Copy of spec.bmc.tls. drover sends the BMC's password only while "
+			 "spec.bmc.tls equals this copy."),
 	FIELD(machine_bmc_trust, credentials, "credentials", FIELD_STR, AS_NAME,
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
@@ -39,9 +39,9 @@ static const struct field approval_fields[] = {
 	FIELD(machine_approval, claim, "claim", FIELD_STR, AS_NAME,
 	      .doc = "Name of the NodeClaim that the machine serves. For action Adopt."),
 	FIELD_PTR(machine_approval, bmc, "bmc", bmc_trust_fields,
-		  .doc = "For action TrustBMC: copy of spec.bmc and of the name of its Secret, "
-			 "as the operator approved them. drover ignores the approval while "
-			 "spec.bmc or that name differs from the copy."),
+		  .doc = "For action TrustBMC: copy of spec.bmc and of the name of its Secret, as "
+			 "the operator approved them. drover acts on the approval only while "
+			 "spec.bmc and the name of the Secret equal this copy."),
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
@@ -71,7 +71,8 @@ static const struct field bmc_fields[] = {
 		  .doc = "Secret with username and password of the BMC account. If not set, the "
 			 "Provider's Secret is used."),
 	FIELD_OBJ(machine_bmc, tls, "tls", object_tls_fields, .rules = object_tls_rules,
-		  .doc = "Verification of the BMC's certificate. It cannot be switched off."),
+		  .doc = "How drover verifies the BMC's certificate. The verification cannot be "
+			 "switched off."),
 	FIELDS_END,
 };
 /* Rules for spec.bmc. The first two check what the pattern of `address` checks, but have an error
@@ -203,10 +204,10 @@ static const struct field instance_fields[] = {
 	FIELD(machine_instance, currency, "currency", FIELD_STR, .max_len = 3,
 	      .doc = "Currency of status.instance.microsPerHour, an ISO 4217 code."),
 	FIELD(machine_instance, refused_time, "refusedTime", FIELD_TIME,
-	      .doc = "Time at which the cloud refused the launch request with this token. Not set "
-		     "if the request was not refused."),
+	      .doc = "Time at which the cloud refused the launch request with the token in "
+		     "status.instance.token. Not set if the request was not refused."),
 	FIELD(machine_instance, refusal, "refusal", FIELD_STR,
-	      .doc = "Error message of the cloud for the refused request."),
+	      .doc = "Error message of the cloud for the refused launch request."),
 	FIELD(machine_instance, id, "id", FIELD_STR, .max_len = 128,
 	      .doc = "Instance ID, as the cloud names it."),
 	FIELD(machine_instance, provider_id, "providerID", FIELD_STR, .max_len = 2048,
@@ -283,9 +284,10 @@ static const struct field power_fields[] = {
 		 .doc = "ID of the operation in which an operator confirmed that the machine is "
 			"off (drover confirm-off)."),
 	FIELD_IN(machine_status, power, doubted, "doubted", FIELD_STR, .max_len = 253,
-		 .doc = "ID of the operation in which the machine was active on the network "
-			"after its BMC had reported Off. While this field is set, drover does "
-			"not rely on that Off."),
+		 .doc = "ID of the operation in which the machine was active on the network after "
+			"its BMC had reported Off. While the field is set, drover does not accept "
+			"Off from the BMC: an operator must confirm it (drover confirm-off), or "
+			"the BMC must first report another state."),
 	FIELD_IN(machine_status, power, agent_boot, "agentBoot", FIELD_STR, .max_len = 253,
 		 .doc = "Boot for which drover saw the machine off and then switched it on, as "
 			"OPERATION/BOOT/KEYS: ID of the operation, boot number, and ID of "
@@ -304,12 +306,12 @@ static const struct field probe_fields[] = {
 	FIELD(machine_probe, time, "time", FIELD_TIME,
 	      .doc = "Time at which the result was received."),
 	FIELD(machine_probe, message, "message", FIELD_STR, .max_len = 512,
-	      .doc = "Why the probe does not prove that the machine's ports are in this segment. "
-		     "Not set if the probe proves it, because each address of this segment "
-		     "answered and no address of another segment did."),
+	      .doc = "Why the probe is no proof that the machine's ports are in this segment. Not "
+		     "set if it is a proof: each address of this segment answered, and no address "
+		     "of another segment answered."),
 	FIELD(machine_probe, api_server, "apiServer", FIELD_BOOL,
-	      .doc = "Whether the machine's image reached its tenant's API server before it "
-		     "joined."),
+	      .doc = "Whether the machine's image reached the tenant's API server before the "
+		     "machine joined."),
 	FIELD(machine_probe, leak, "leak", FIELD_STR, .max_len = 64,
 	      .doc = "Address that answered although only machines in another segment should "
 		     "reach it. Not set if no such address answered."),
@@ -465,15 +467,16 @@ static const struct field failure_fields[] = {
 	FIELD(machine_failure, claim, "claim", FIELD_STR, .max_len = 253,
 	      .doc = "Name of the NodeClaim that the machine served."),
 	FIELD(machine_failure, pool, "pool", FIELD_STR, .max_len = 253,
-	      .doc = "NodePool of that NodeClaim."),
+	      .doc = "NodePool of the NodeClaim in the field claim."),
 	FIELD(machine_failure, image, "image", FIELD_STR, .max_len = 128,
-	      .doc = "Image of that NodeClaim: its digest, or the BCM category if it has no "
-		     "digest."),
+	      .doc = "Image of the NodeClaim in the field claim: the image's digest, or its BCM "
+		     "category if it has no digest."),
 	FIELD(machine_failure, tenant, "tenant", FIELD_STR, .max_len = 253,
-	      .doc = "VirtualCluster of that NodeClaim."),
+	      .doc = "VirtualCluster of the NodeClaim in the field claim."),
 	FIELD(machine_failure, template_, "template", FIELD_STR, .max_len = 16,
-	      .doc = "Hash of the pool template of that NodeClaim. While NodeClaims with a "
-		     "template fail, drover replaces no further Nodes to apply that template."),
+	      .doc = "Hash of the pool template of the NodeClaim in the field claim. While "
+		     "NodeClaims with the same template fail, drover replaces no further Nodes to "
+		     "apply this template."),
 	FIELDS_END,
 };
 
@@ -491,8 +494,9 @@ static const struct field quarantine_fields[] = {
 	      .doc = "Time of the next automatic attempt."),
 	FIELD(machine_quarantine, attempts, "attempts", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of times that drover itself took the machine out of quarantine to try "
-		     "again. Each doubles the wait before the next, up to 6h. Starts again at 0 "
-		     "after a successful wipe, `drover release` or `drover approve --wipe`."),
+		     "again. Each attempt doubles the wait before the next attempt, up to 6h. The "
+		     "number is 0 again after a successful wipe, `drover release` or `drover "
+		     "approve --wipe`."),
 	FIELDS_END,
 };
 
@@ -529,8 +533,8 @@ static const struct field install_fields[] = {
 	      .doc = "Time at which BCM answered again after an outage during which the machine "
 		     "was on."),
 	FIELD(machine_install, restart_time, "restartTime", FIELD_TIME,
-	      .doc = "Time at which the machine was switched off to boot again. Done at most "
-		     "once per installation."),
+	      .doc = "Time at which drover switched the machine off to boot it again, at most once "
+		     "per installation."),
 	FIELDS_END,
 };
 
@@ -546,15 +550,15 @@ static const struct field leave_fields[] = {
 		     "free. Hold: it stays with its tenant. Quarantine, Retire: it is wiped and "
 		     "then taken out of use."),
 	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain that determines status.leave.then. Not set if it is the "
-		     "Drain in status.leave.drain."),
+	      .doc = "Name of the Drain that determines status.leave.then. Not set if the Drain in "
+		     "status.leave.drain determines it."),
 	FIELD(machine_leave, deadline, "deadline", FIELD_TIME,
 	      .doc = "Time after which drover no longer waits for pods to leave. Not set: drover "
 		     "waits without limit."),
 	FIELD(machine_leave, deadline_by, "deadlineBy", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain that determines status.leave.deadline; its "
-		     "spec.onDeadline is Escalate. Not set if the deadline is that of the Drain "
-		     "in status.leave.drain, or of the NodeClaim."),
+	      .doc = "Name of a further Drain (with spec.onDeadline Escalate) whose deadline is in "
+		     "status.leave.deadline because it is the earliest. Not set if the deadline "
+		     "comes from the Drain in status.leave.drain or from the NodeClaim."),
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
@@ -641,8 +645,9 @@ static const struct field status_fields[] = {
 		  .doc = "Why the machine leaves its tenant, and what happens to it afterwards. "
 			 "Set until the machine is free, quarantined or retired."),
 	FIELD_PTR(machine_status, hold, "hold", hold_fields,
-		  .doc = "Set while the machine is held: its Node stays cordoned with its tenant. "
-			 "Nothing is scheduled to it, and drover does not release it."),
+		  .doc = "Set while the machine is held: its Node stays cordoned in the tenant's "
+			 "cluster, no pods are scheduled to the Node, and drover does not release "
+			 "the machine."),
 	FIELD_OBJ(machine_status, requests, "requests", requests_fields,
 		  .doc = "Annotation values (retry, release) that drover has already acted on."),
 	FIELD(machine_status, approval_id, "approvalID", FIELD_STR, .max_len = 64,

@@ -16,8 +16,8 @@ static const struct field unlisted_fields[] = {
 
 const struct field machine_bmc_status_fields[] = {
 	FIELD_IN(machine_status, bmc, session_uri, "sessionURI", FIELD_STR, .max_len = 2048,
-		 .doc = "URI of the open Redfish session. A new leader deletes it before it logs "
-			"in."),
+		 .doc = "URI of the open Redfish session. A new leader deletes this session before "
+			"it logs in."),
 	FIELD_IN(machine_status, bmc, secret_version, "secretVersion", FIELD_STR, .max_len = 64,
 		 .doc = "resourceVersion of the Secret with which the BMC last accepted a login."),
 	FIELD_IN(machine_status, bmc, refused_secret_version, "refusedSecretVersion", FIELD_STR,
@@ -49,10 +49,10 @@ const struct field machine_bmc_status_fields[] = {
 		 .doc = "Deviations of this BMC that drover works around. docs/bmc.md describes "
 			"each ID."),
 	FIELD_IN(machine_status, bmc, media, "media", FIELD_STR, .max_len = 16,
-		 .doc = "How boot media are attached. HTTPS: over HTTPS, which the "
-			"virtual media slot lists as supported. HTTP: over plain HTTP. Disabled: "
-			"the slots are disabled; drover enables them before the first medium. "
-			"None: not possible."),
+		 .doc = "How boot media are attached. HTTPS: over HTTPS, which the virtual media "
+			"slot lists as supported. HTTP: over plain HTTP. Disabled: the slots are "
+			"disabled; drover enables them before it attaches the first medium. None: "
+			"not possible."),
 	FIELD_IN(machine_status, bmc, media_slot, "mediaSlot", FIELD_STR, .max_len = 1024,
 		 .doc = "Path of the virtual media slot that drover uses."),
 	FIELD_IN(machine_status, bmc, login, "login", FIELD_STR, .max_len = 16,

@@ -20,11 +20,12 @@ static const char *const gate_names[] = {"G0", NULL};
 	"Age, counted from the creation of the NodeClaim, at which drover drains the node and "    \
 	"releases its machine. Never: no limit."
 #define GRACE_DOC                                                                                  \
-	"Longest time for a drain of the node, unless a Drain sets a deadline. Afterwards "        \
-	"drover deletes the remaining pods, even against PodDisruptionBudgets. 30 s after that, "  \
-	"drover switches the machine off, even if pods with finalizers remain. Exception: if "     \
-	"drover drains the node because it is underutilized or has drifted, the node stays in "    \
-	"service instead."
+	"Longest time for a drain that drover starts itself or that follows the deletion of the "  \
+	"NodeClaim. When the time is over, drover deletes the remaining pods, even against "       \
+	"PodDisruptionBudgets, and 30 s later switches the machine off, even if pods with "        \
+	"finalizers remain. Exception: if drover drains the node because the node is "             \
+	"underutilized or has drifted, drover gives up the drain, and the node stays in service. " \
+	"An operator's Drain has its own limit, spec.deadline of the Drain."
 
 /* clang-format off */
 #define NODE_ROWS(type_)                                                                           \

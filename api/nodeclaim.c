@@ -16,15 +16,16 @@ static const struct field requests_fields[] = {
 
 static const struct field gang_fields[] = {
 	FIELD(node_claim_gang, uid, "uid", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "ID that all NodeClaims of one gang have in common. With spec.burst, each "
-		     "launch of the gang has its own ID."),
+	      .doc = "ID that all NodeClaims of one gang have in common. If spec.burst is set, "
+		     "each launch of the gang has its own ID."),
 	FIELD(node_claim_gang, size, "size", FIELD_I64, .min = 0, .max = 100000,
-	      .doc = "Number of NodeClaims of the gang. Set with spec.burst. 0: unknown."),
+	      .doc = "Number of NodeClaims of the gang. Set only if spec.burst is set. 0: "
+		     "unknown."),
 	FIELD(node_claim_gang, hold_until, "holdUntil", FIELD_TIME,
-	      .doc = "Time until which drover keeps the gang's instances while some of them are "
-		     "not Ready. If not all are Ready by this time, drover releases those "
-		     "without pods. If one instance fails earlier, drover releases all of them "
-		     "at once. Set with spec.burst."),
+	      .doc = "Time by which all instances of the gang must be Ready. If some are not Ready "
+		     "by this time, drover releases the gang's instances without pods. If one "
+		     "instance fails earlier, drover releases all instances of the gang at once. "
+		     "Set only if spec.burst is set."),
 	FIELDS_END,
 };
 
@@ -55,9 +56,9 @@ static const struct field burst_fields[] = {
 	      .pattern = "^[A-Z]{3}$",
 	      .doc = "Currency of all amounts in spec.burst, an ISO 4217 code."),
 	FIELD(node_claim_burst, committed, "committed", FIELD_STR, .required = true, AS_MONEY,
-	      .doc = "Highest possible total cost of the instance, in spec.burst.currency. It is "
-		     "charged to the budgets from spec.burst.decidedTime until the instance has "
-		     "ended."),
+	      .doc = "Highest possible total cost of the instance, in spec.burst.currency. This "
+		     "amount is charged to the budgets from spec.burst.decidedTime until the "
+		     "instance has ended."),
 	FIELD(node_claim_burst, decided_time, "decidedTime", FIELD_TIME, .required = true,
 	      .doc = "Time of the decision."),
 	FIELDS_END,
@@ -97,14 +98,14 @@ static const struct field claim_spec_fields[] = {
 		  .doc = "Longest time for each phase until the node serves. If a phase takes "
 			 "longer, the claim fails and its machine is released."),
 	FIELD_OBJ(node_claim_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "Minimum requirements for the machine's last wipe. A machine whose last "
-			 "wipe does not meet them is not used."),
+		  .doc = "Minimum requirements for the machine's last wipe. The claim gets only a "
+			 "machine whose last wipe met these requirements."),
 	FIELD_PTR(node_claim_spec, gang, "gang", gang_fields,
 		  .doc = "Gang (pods that start together) for which the claim was made. The pods "
 			 "of the gang may have changed since."),
 	FIELD_PTR(node_claim_spec, burst, "burst", burst_fields,
-		  .doc = "Launch decision of a BurstPolicy that this claim carries out. Not set if "
-			 "no BurstPolicy decided."),
+		  .doc = "Decision of a BurstPolicy to launch an instance. The claim carries out "
+			 "this decision. Not set if the claim does not come from a BurstPolicy."),
 	FIELDS_END,
 };
 static const struct field_rule claim_spec_rules[] = {
@@ -134,24 +135,21 @@ static const struct field claim_status_fields[] = {
 	FIELD(node_claim_status, node_uid, "nodeUID", FIELD_STR, .max_len = 64,
 	      .doc = "UID of the Node."),
 	FIELD(node_claim_status, provider_id, "providerID", FIELD_STR,
-	      .doc = "drover's ID of the machine, drover://PROVIDER/MACHINE. It is the provider ID "
-		     "of the Node, except for a cloud instance (status.instance.providerID of the "
-		     "Machine)."),
+	      .doc = "drover's ID of the machine, drover://PROVIDER/MACHINE. The Node has the same "
+		     "provider ID, except for a cloud instance, whose Node has "
+		     "status.instance.providerID of the Machine."),
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
 		  .doc = "Expected time at which the node becomes ready."),
 	CONDITIONS_ROW(
 		node_claim_status,
-		"Conditions: Launched, Registered and Initialized (the machine "
-		"has reached the state booting, gating and serving, in this "
-		"order; False again once it stops); Ready (the machine serves, and its Node is "
-		"Ready); "
-		"Drifted (the node differs from its pool's template); "
-		"Consolidatable (the node's pods fit on other nodes); OwnersMatch "
-		"(False if the tenant or pool has another UID than the claim "
-		"names); Drained, VolumesDetached, PoweredOff and Isolated, once "
-		"the node leaves; Stalled (the claim failed); Valid (drover can use spec; absent "
-		"until drover "
-		"first refuses spec)."),
+		"Conditions: Launched (the machine has reached the state booting), Registered (it "
+		"has reached gating) and Initialized (it has reached serving), all three False "
+		"again once the machine stops; Ready (the machine serves, and its Node is Ready); "
+		"Drifted (the node differs from its pool's template); Consolidatable (the node's "
+		"pods fit on other nodes); OwnersMatch (False if the tenant or pool has another "
+		"UID than the claim names); Drained, VolumesDetached, PoweredOff and Isolated, set "
+		"once the node leaves its tenant; Stalled (the claim failed); Valid (drover can "
+		"use spec; absent until drover first refuses spec)."),
 	FIELDS_END,
 };
 

@@ -101,12 +101,13 @@ static const struct field disruption_fields[] = {
 		     "same tenant."),
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
-	      .doc = "Time for which a node must be empty or underutilized before drover "
-		     "releases it. If not set, 10 minutes or twice the recycle time (from "
-		     "draining to free, mean of recent machines), whichever is longer. For an "
-		     "underutilized node, at least the recycle time; but while another tenant "
-		     "waits for machines, only the value set, or 10 minutes if none is set. "
-		     "Never: no node is released for these reasons."),
+	      .doc = "Time for which a node must be empty or underutilized before drover releases "
+		     "it. If not set, 10 minutes, or twice the recycle time if that is longer. The "
+		     "recycle time is the mean time that recent machines took from draining to "
+		     "free. For an underutilized node, a value below the recycle time counts as "
+		     "the recycle time. Exception: while another tenant waits for machines, the "
+		     "recycle time does not count for underutilized nodes. Never: drover releases "
+		     "no node for being empty or underutilized."),
 	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
 	      .def = "\"Never\"",
 	      .doc = "When drover replaces nodes that differ from the current template. Never: "
@@ -115,11 +116,10 @@ static const struct field disruption_fields[] = {
 		     "spec.disruption.budgets and PodDisruptionBudgets allow."),
 	FIELD(node_pool_disruption, reclaim, "reclaim", FIELD_ENUM,
 	      .enums = node_pool_reclaim_names, .def = "\"Never\"",
-	      .doc = "Nodes that drover may take from one tenant for the waiting pods of "
-		     "another. Never: none. Borrowed: nodes of a tenant that uses more than its "
-		     "own quota, for a tenant that stays within its own quota with these nodes; "
-		     "both tenants must have the same spec.cohort. LowerPriority: also nodes of "
-		     "a tenant with a lower spec.priority, in any cohort."),
+	      .doc = "Nodes that drover may take from one tenant for the waiting pods of another. "
+		     "Never: none. Borrowed: from a tenant that uses more than its own quota, for "
+		     "a tenant of the same cohort that stays within its own quota. LowerPriority: "
+		     "also from a tenant with a lower spec.priority, in any cohort."),
 	FIELD_ITEMS(
 		node_pool_disruption, budgets, "budgets", budget_fields, .max_items = 50,
 		.rules = budget_rules, .def = "[{\"nodes\":\"10%\"}]",
@@ -152,8 +152,8 @@ static const struct field pool_spec_fields[] = {
 	FIELD(node_pool_spec, limits, "limits", FIELD_RESOURCES, .max_items = 32,
 	      .doc = "Highest total of each resource over all nodes of the pool. The entry named "
 		     "nodes limits the number of nodes. A resource that is not listed has no "
-		     "limit. Without a limit for nodes, only a BurstPolicy can launch cloud "
-		     "instances for the pool."),
+		     "limit. If nodes is not listed, drover launches cloud instances for the pool "
+		     "only by decision of a BurstPolicy."),
 	FIELD(node_pool_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Whether the pool is paused. drover then creates no NodeClaims for the pool. "
 		     "It also drains none of the pool's nodes for spec.disruption, expireAfter or "
@@ -164,8 +164,8 @@ static const struct field pool_spec_fields[] = {
 		  .doc = "When drover may release nodes by itself, and how many at one time. A "
 			 "released machine is drained, wiped and free again."),
 	FIELD_OBJ(node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
-		  .doc = "Minimum requirements for a machine's last wipe. The pool claims no "
-			 "machine whose last wipe does not meet them."),
+		  .doc = "Minimum requirements for a machine's last wipe. The pool uses only "
+			 "machines whose last wipe met these requirements."),
 	FIELD_OBJ(node_pool_spec, warm, "warm", warm_fields,
 		  .doc = "Free machines that are kept powered on, so that nodes start faster."),
 	FIELD_OBJ(node_pool_spec, deadlines, "deadlines", object_deadlines_fields, .def = "{}",

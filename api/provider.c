@@ -30,8 +30,8 @@ static const struct field machine_exec_fields[] = {
 	      .doc = "Program and its arguments. drover runs the program "
 		     "without a shell."),
 	FIELD(provider_object_exec, elastic, "elastic", FIELD_BOOL,
-	      .doc = "Whether the program launches and ends cloud instances. false: it powers "
-		     "owned machines on and off."),
+	      .doc = "Whether the program launches and ends cloud instances. If false or not set, "
+		     "the program powers owned machines on and off."),
 	FIELDS_END,
 };
 
@@ -165,11 +165,11 @@ static const struct field agent_fields[] = {
 			"segments. Required unless the Provider has only cloud instances: "
 			"without it, machines wait with the reason ProviderNotReady."),
 	FIELD_IN(provider_object_spec, agent, networks, "networks", FIELD_STRINGS, AS_NETWORKS,
-		 .doc = "Networks from which agents may connect, besides those in "
-			"spec.agent.proxies. NAT counts: drover compares the source address "
-			"that it sees. If not set, agents may connect from any address. A "
-			"Machine's spec.provisioning.address replaces this list for the agent "
-			"of that machine."),
+		 .doc = "Networks from which agents may connect, besides the networks in "
+			"spec.agent.proxies. drover compares the source address that it sees, so "
+			"behind NAT list the translated addresses. If not set, agents may connect "
+			"from any address. A Machine's spec.provisioning.address replaces this "
+			"list for the agent of that machine."),
 	FIELD_IN(provider_object_spec, agent, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Networks of NAT gateways or proxies through which agents connect. Several "
 			"machines may share an address in these networks."),
@@ -223,7 +223,7 @@ static const struct field bcm_fields[] = {
 	FIELD(provider_object_bcm, bmc_networks, "bmcNetworks", FIELD_STRINGS, AS_NETWORKS,
 	      .doc = "Networks of the BMCs. drover creates Machines only for BCM nodes whose BMC "
 		     "is in one of them, because the BMC password is sent there. If not set, "
-		     "drover creates none."),
+		     "drover creates no Machines."),
 	FIELD(provider_object_bcm, no_progress, "noProgress", FIELD_DURATION, .min = MINUTE,
 	      .max = DAY, .def = "\"15m\"",
 	      .doc = "Longest time in which an installation may report no progress. Afterwards the "
@@ -243,11 +243,10 @@ static const struct field limits_fields[] = {
 		     "otherwise 50."),
 	FIELD(provider_object_limits, concurrent_operations, "concurrentOperations", FIELD_I64,
 	      .min = 1, .max = 10000,
-	      .doc = "Highest number of calls to all BMCs, or to the API of the backend, that "
-		     "are in progress at one time. A call that takes longer than 3 s no longer "
-		     "counts; in addition, at most the same number of such slow calls may be in "
-		     "progress. If not set: 1024 for types redfish and bcm, otherwise 64. Has no "
-		     "effect for type ec2."),
+	      .doc = "Highest number of calls to all BMCs, or to the API of the backend, that are "
+		     "in progress at one time. Calls that take longer than 3 s are counted "
+		     "separately, with the same limit. If not set: 1024 for types redfish and bcm, "
+		     "otherwise 64. Has no effect for type ec2."),
 	FIELD(provider_object_limits, power_on_per_minute, "powerOnPerMinute", FIELD_I64, .min = 1,
 	      .max = 10000, .def = "30",
 	      .doc = "Highest number of this Provider's machines that drover switches on per "
@@ -339,9 +338,9 @@ static const struct field instance_type_fields[] = {
 		  .doc = "Expected durations for machines of this type. drover uses them until "
 			 "it has measured three machines."),
 	FIELD(provider_object_instance_type, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Price of one machine for one hour, in the field currency, which must be "
-		     "set too. Also for owned machines. If not set, machine hours are counted "
-		     "without a cost, and type ec2 launches no on-demand instances of this "
+	      .doc = "Price of one machine for one hour, in the field currency, which must be set "
+		     "too. May also be set for owned machines. If not set, machine hours are "
+		     "counted without a cost, and type ec2 launches no on-demand instances of this "
 		     "instance type."),
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
 	      .doc = "Currency of the prices of this instance type: an ISO 4217 code that is "
@@ -416,7 +415,7 @@ static const struct field libvirt_fields[] = {
 	FIELD_PTR(provider_object_libvirt, machines, "machines", machines_fields,
 		  .rules = machines_rules,
 		  .doc = "Virtual machines that drover defines and undefines on the host. If not "
-			 "set, none."),
+			 "set, drover defines no virtual machines."),
 	FIELDS_END,
 };
 
@@ -439,8 +438,8 @@ static const struct field wipe_fields[] = {
 	FIELD(provider_object_wipe, deadline, "deadline", FIELD_DURATION, .min = 10 * MINUTE,
 	      .max = 7 * DAY,
 	      .doc = "Longest time for a wipe. Afterwards the machine is quarantined. If not set, "
-		     "6h, or longer if the largest drive needs it at 500 MB/s (NVMe) or 100 MB/s "
-		     "(other drives), but at most 168h."),
+		     "6h, or the time that the largest drive needs at 500 MB/s (NVMe) or 100 MB/s "
+		     "(other drives) if that is longer, but at most 168h."),
 	FIELDS_END,
 };
 
@@ -484,8 +483,8 @@ static const struct field spec_fields[] = {
 		    .doc = "Instance types of the Provider's machines. A Machine becomes free "
 			   "only if its spec.instanceType is the name of one of them."),
 	FIELD_OBJ(provider_object_spec, wipe, "wipe", wipe_fields, .def = "{}",
-		  .doc = "Minimum requirements for each wipe. A machine whose wipe does not meet "
-			 "them is quarantined and does not become free."),
+		  .doc = "Minimum requirements for each wipe. If a wipe does not meet them, drover "
+			 "quarantines the machine."),
 	FIELDS_END,
 };
 
@@ -538,7 +537,8 @@ static const struct field found_fields[] = {
 	FIELD_ITEMS(provider_object_found, refused, "refused", refused_fields, .max_items = 100,
 		    .doc = "BCM nodes that drover does not manage, at most 100."),
 	FIELD(provider_object_found, error, "error", FIELD_STR,
-	      .doc = "Error of the last attempt to read from BCM. Not set if it succeeded."),
+	      .doc = "Error of the last attempt to read from BCM. Not set if the last attempt "
+		     "succeeded."),
 	FIELDS_END,
 };
 
@@ -548,9 +548,10 @@ static const struct field path_fields[] = {
 	FIELD(provider_object_path, instance_type, "instanceType", FIELD_STR, .required = true,
 	      .max_len = 128, .doc = "Instance type of the measured machines."),
 	FIELD(provider_object_path, from, "from", FIELD_STR, .required = true, .max_len = 32,
-	      .doc = "Machine state from whose beginning the time is measured. For claimed to "
-		     "gating, the time ends when the machine serves. For draining to verifying, "
-		     "and for quarantined, it ends when the machine is free."),
+	      .doc = "Machine state from whose beginning the time is measured. For the states "
+		     "claimed to gating, the time ends when the machine serves. For the states "
+		     "draining to verifying, and for quarantined, the time ends when the machine "
+		     "is free."),
 	FIELD(provider_object_path, source, "source", FIELD_ENUM, .enums = path_sources,
 	      .doc = "Source of p50 and p90. Measured: computed from the field recent. Declared: "
 		     "from spec.instanceTypes[].expected. TooFew: none, because fewer than three "

@@ -68,16 +68,15 @@ static const struct field network_fields[] = {
 	FIELD_IN(virtual_cluster_spec, network, probe, "probe", FIELD_STRINGS, AS_PROBES,
 		 .doc = "Addresses that answer only this tenant's machines, such as its gateway or "
 			"API server. An address without a port is probed by ICMP echo, one with a "
-			"port by TCP. A machine of another segment that gets an answer from one of "
-			"them is taken out of use."),
+			"port by TCP. If a machine in another segment gets an answer from one of "
+			"these addresses, drover takes the machine out of use."),
 	FIELD_IN(virtual_cluster_spec, network, require_proof, "requireProof", FIELD_ENUM,
 		 .enums = virtual_cluster_proof_names, .def = "\"None\"",
-		 .doc = "Weakest network proof (docs/network.md) with which a machine may "
-			"become a Node of this tenant. None: no proof is needed. Before "
-			"drover writes anything to the machine, it checks that this proof is "
-			"possible; once the machine's ports are in the tenant's network "
-			"segment, drover checks the proof itself. Serving machines are not "
-			"affected."),
+		 .doc = "Weakest network proof (docs/network.md) with which a machine may become a "
+			"Node of this tenant. None: no proof is needed. drover checks twice: that "
+			"the proof is possible, before it writes anything to the machine; and the "
+			"proof itself, once the machine's ports are in the tenant's network "
+			"segment. Machines that already serve are not checked."),
 	FIELD_IN(virtual_cluster_spec, network, api_server, "apiServer", FIELD_OBJECT_PTR,
 		 .sub = api_server_fields, .size = sizeof(struct virtual_cluster_api_server),
 		 .rules = api_server_rules,
@@ -119,9 +118,9 @@ static const struct field spec_fields[] = {
 		     "NoExecute taint drover.dev/virtual-cluster=NAME."),
 	FIELD(virtual_cluster_spec, join, "join", FIELD_ENUM, .enums = virtual_cluster_join_names,
 	      .def = "\"Kubeadm\"",
-	      .doc = "How machines join. Kubeadm: by kubeadm in their image. Script: they run, "
-		     "as root, the script that the API server serves at /node/join, as vCluster "
-		     "does. Auto: by kubeadm if ConfigMap kube-system/kubeadm-config can be "
+	      .doc = "How machines join. Kubeadm: by kubeadm in their image. Script: machines run, "
+		     "as root, the script that the tenant's API server serves at /node/join, as in "
+		     "vCluster. Auto: by kubeadm if ConfigMap kube-system/kubeadm-config can be "
 		     "read, otherwise by the script."),
 	FIELD_PTR(
 		virtual_cluster_spec, control_plane, "controlPlane", control_plane_fields,

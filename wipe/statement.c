@@ -23,9 +23,9 @@ const struct field statement_fields[] = {
 	      .doc = "Part of the machine. SystemMemory: its main memory (RAM)."),
 	FIELD(statement, outcome, "outcome", FIELD_ENUM, .enums = statement_outcome_names,
 	      .required = true,
-	      .doc = "Result for spec.statements[].part. Covered: the memory was "
-		     "overwritten, read back and zeroed. Failed: it did not read back as written. "
-		     "NotCovered: none or too little of it was wiped."),
+	      .doc = "Result for spec.statements[].part. Covered: the memory was overwritten, read "
+		     "back and zeroed. Failed: the memory did not read back as written. "
+		     "NotCovered: no memory, or too little of it, was wiped."),
 	FIELD(statement, technique, "technique", FIELD_STR, .max_len = 64,
 	      .doc = "Method. Overwritten: each word got a unique value and then zero; both were "
 		     "read back."),
