@@ -23,10 +23,10 @@ static const struct field spec_fields[] = {
 
 static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, time, "time", FIELD_TIME, .required = true,
-	      .doc = "Time at which drover decided the launch. If the row contains cost above the "
-		     "highest planned cost of a launch: start of the budget period in which this "
-		     "additional cost arose. If the row adds up several launches: the latest of "
-		     "their times."),
+	      .doc = "Time at which drover decided the launch. A row for several launches has the "
+		     "latest of these times. Cost above a launch's planned maximum has a row of "
+		     "its own, with the start of the budget period in which this cost arose as its "
+		     "time."),
 	FIELD(burst_ledger_row, claim, "claim", FIELD_STR, .max_len = 64,
 	      .doc = "UID of the NodeClaim of the launch. Set while the NodeClaim may still "
 		     "exist. Not set in a row that adds up several launches."),

@@ -100,8 +100,8 @@ static const struct field guards_fields[] = {
 };
 static const struct field trigger_fields[] = {
 	FIELD_PTR(burst_policy_trigger, max_queue_wait, "maxQueueWait", queue_wait_fields,
-		  .doc = "Triggers if the work has waited for the time that applies to its pods' "
-			 "priority."),
+		  .doc = "Triggers if the work has waited for longer than a set time, which can "
+			 "depend on the priority of the work's pods."),
 	FIELD(burst_policy_trigger, predicted_wait_over, "predictedWaitOver", FIELD_DURATION,
 	      .min = SECOND, .max = YEAR,
 	      .doc = "Triggers if the forecast (90th percentile) expects no owned machine for the "
@@ -224,8 +224,8 @@ static const struct field cost_fields[] = {
 	      .doc = "Currency of all amounts in this policy, an ISO 4217 code. Offers in "
 		     "another currency are refused."),
 	FIELD_ITEMS(burst_policy_cost, prices, "prices", price_fields, .max_items = 256,
-		    .doc = "Prices entered by an operator. They take precedence over prices "
-			   "reported by a Provider."),
+		    .doc = "Prices entered by an operator. These prices take precedence over "
+			   "prices reported by a Provider."),
 	FIELD(burst_policy_cost, max_age, "maxAge", FIELD_DURATION, .min = MINUTE, .max = YEAR,
 	      .def = "\"24h\"",
 	      .doc = "Highest age of a price. An offer whose price is older is refused."),
@@ -277,9 +277,9 @@ static const struct field burst_budget_fields[] = {
 		     "only reports the excess."),
 	FIELD(burst_policy_budget, reserve_for_running, "reserveForRunning", FIELD_BOOL,
 	      .def = "true",
-	      .doc = "Whether the highest further cost of a running instance also counts "
-		     "in periods after the one in which it was launched, until it ends. "
-		     "In the period of its launch, this cost always counts."),
+	      .doc = "Whether the highest further cost of a running instance counts in every "
+		     "period until the instance ends. If false, this cost counts only in the "
+		     "period in which the instance was launched."),
 	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_FRACTION,
 	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\". The highest one that "
 		     "has been reached is reported in status.spend[].alert."),
@@ -325,7 +325,7 @@ static const struct field compliance_fields[] = {
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_denied, "jurisdictionsDenied",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
 		 .doc = "Jurisdictions in which instances must not run. Offers with one of these "
-			"or an unknown jurisdiction are refused."),
+			"jurisdictions are refused, and offers whose jurisdiction is unknown too."),
 	FIELD_IN(burst_policy_spec, compliance, data_classes_allowed, "dataClassesAllowed",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
 		 .doc = "Data classes of work for which instances may be launched. Work with "
@@ -411,9 +411,9 @@ static const struct field capacity_cooldown_fields[] = {
 			"cloud reported that the zone has no capacity for this type."),
 	FIELD_IN(burst_policy_spec, failover.capacity_cooldown, region, "region", FIELD_DURATION,
 		 .max = DAY, .def = "\"15m\"",
-		 .doc = "Time for which a region is not tried for an instance type after the "
-			"cloud reported that it has no capacity for this type, without "
-			"naming a zone."),
+		 .doc = "Time for which a region is not tried for an instance type after the cloud "
+			"reported that the whole region (no zone was named) has no capacity for "
+			"this type."),
 	FIELDS_END,
 };
 static const struct field failover_fields[] = {
@@ -537,8 +537,8 @@ static const struct field judged_fields[] = {
 	FIELD(burst_policy_judged, market, "market", FIELD_STR, .max_len = 16,
 	      .doc = "Market of the offer: OnDemand, Spot or Reserved."),
 	FIELD(burst_policy_judged, cost, "cost", FIELD_STR, .max_len = 24,
-	      .doc = "Highest possible cost of a launch of this offer, in "
-		     "spec.cost.currency. Not set if it is unknown."),
+	      .doc = "Highest possible cost of a launch of this offer, in spec.cost.currency. Not "
+		     "set if the cost is unknown."),
 	FIELD(burst_policy_judged, reason, "reason", FIELD_STR, .max_len = 64,
 	      .doc = "Chosen, or the reason for which the offer was not chosen."),
 	FIELD(burst_policy_judged, message, "message", FIELD_STR, .max_len = 512,

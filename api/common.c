@@ -279,8 +279,7 @@ const struct field object_requirement_fields[] = {
 	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM, .enums = object_operator_names,
 	      .required = true,
-	      .doc = "How the label's value is compared with the entries of "
-		     "the field named values."),
+	      .doc = "How the label's value is compared with the entries in the field values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 128, .max_len = 63,
 	      .doc = "Values with which the label's value is compared. Gt, Lt, Gte and Lte need "
 		     "exactly one whole number. Exists and DoesNotExist must have none."),
@@ -351,8 +350,7 @@ static const struct field selector_requirement_fields[] = {
 	      .doc = "Label key."),
 	FIELD(object_requirement, operator, "operator", FIELD_ENUM,
 	      .enums = selector_operator_names, .required = true,
-	      .doc = "How the label's value is compared with the entries of the field named "
-		     "values."),
+	      .doc = "How the label's value is compared with the entries in the field values."),
 	FIELD(object_requirement, values, "values", FIELD_STRINGS, .max_items = 64, .max_len = 63,
 	      .doc = "Values with which the label's value is compared. Must be empty for Exists "
 		     "and DoesNotExist."),
@@ -501,10 +499,10 @@ const struct field object_checkpoint_fields[] = {
 	      .doc = "https URL that drover calls before it evicts pods, so that work can be "
 		     "saved (docs/drain.md)."),
 	FIELD_PTR(object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate with which drover verifies the server "
-			 "at the URL in checkpoint.url. The certificate is under ca.crt, unless "
-			 "the field key names another entry. If not set, the system's CAs are "
-			 "trusted."),
+		  .doc = "Secret with the CA certificate with which drover verifies the server at "
+			 "the URL in checkpoint.url. The field key names the Secret's entry with "
+			 "the certificate; if key is not set, the entry is ca.crt. If not set, the "
+			 "system's CAs are trusted."),
 	FIELD(object_checkpoint, timeout, "timeout", FIELD_DURATION, .min = SECOND, .max = DAY,
 	      .def = "\"5m\"",
 	      .doc = "Longest time that drover waits until the called service reports that the "
@@ -555,8 +553,8 @@ const struct field object_tls_fields[] = {
 	FIELD(object_tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
 	      .doc = "SHA-256 digest of the server certificate."),
 	FIELD_PTR(object_tls, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate. The certificate is under ca.crt, "
-			 "unless the field key names another entry."),
+		  .doc = "Secret with the CA certificate. The field key names the Secret's entry "
+			 "with the certificate; if key is not set, the entry is ca.crt."),
 	FIELD(object_tls, trust_on_first_use, "trustOnFirstUse", FIELD_BOOL,
 	      .doc = "Whether drover accepts and pins the first certificate that the server "
 		     "presents. From then on, drover refuses any other certificate."),

@@ -37,9 +37,9 @@ static const struct field spec_fields[] = {
 		     "drain waits without limit. May be changed."),
 	FIELD(drain_spec, on_deadline, "onDeadline", FIELD_ENUM, .enums = on_deadline_names,
 	      .def = "\"Stop\"", .immutable = true,
-	      .doc = "Action at the deadline. Escalate: remaining pods are deleted and the "
-		     "machines are switched off. Stop: machines that still have pods are "
-		     "uncordoned and stay in service."),
+	      .doc = "Action at the deadline. Escalate: drover deletes the remaining pods and "
+		     "switches the machines off. Stop: drover uncordons the machines that still "
+		     "have pods, and these machines stay in service."),
 	FIELD(drain_spec, concurrent, "concurrent", FIELD_I64, .min = 1, .max = 1000, .def = "1",
 	      .immutable = true, .doc = "Highest number of machines that are drained at one time."),
 	FIELD(drain_spec, gangs, "gangs", FIELD_ENUM, .enums = gangs_names, .def = "\"Whole\"",
@@ -115,11 +115,10 @@ static const struct field status_fields[] = {
 			   "drain starts."),
 	CONDITIONS_ROW(
 		drain_status,
-		"Conditions: Ready (True if all machines ended as requested); "
-		"Resolved (True if all named objects were found, or the selector "
-		"matched); Stalled (the Drain ended, but not all machines ended as requested, or "
-		"it was cancelled); Valid (drover can use spec; absent until drover first "
-		"refuses spec)."),
+		"Conditions: Ready (True if all machines ended as requested); Resolved (True if "
+		"all named objects were found, or the selector matched); Stalled (the Drain was "
+		"cancelled, or it ended although not all machines ended as requested); Valid "
+		"(drover can use spec; absent until drover first refuses spec)."),
 	FIELDS_END,
 };
 

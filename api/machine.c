@@ -22,9 +22,9 @@ static const struct field bmc_trust_fields[] = {
 	      .doc = "Name of the Secret whose password may be sent to the BMC: "
 		     "spec.bmc.credentialsSecretRef, or the Provider's Secret."),
 	FIELD(machine_bmc_trust, ca_digest, "caDigest", FIELD_STR, AS_DIGEST,
-	      .doc = "SHA-256 digest of the trusted CA certificate. In spec.approval it may be "
-		     "left out: drover then trusts the certificate that is in the Secret of "
-		     "spec.bmc.tls.caSecretRef when it acts on the approval."),
+	      .doc = "SHA-256 digest of the trusted CA certificate. May be left out in "
+		     "spec.approval: drover then trusts the certificate that the Secret of "
+		     "spec.bmc.tls.caSecretRef contains when drover acts on the approval."),
 	FIELDS_END,
 };
 static const struct field approval_fields[] = {
@@ -146,9 +146,8 @@ static const struct field spec_fields[] = {
 	      .doc = "What drover may do with the machine. Observe: only read its state. Manage: "
 		     "operate it. Retire: drain and wipe it, then take it out of service."),
 	FIELD_PTR(machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
-		  .doc = "Permission of an operator for an act that needs one: erasing the "
-			 "machine, adopting it, or sending the password to its BMC. Written by "
-			 "\"drover approve\"."),
+		  .doc = "Permission of an operator to erase the machine, to adopt it, or to send "
+			 "the password to its BMC. Written by \"drover approve\"."),
 	DRIVES_ROW(machine_spec,
 		   "Drives that must be present. drover writes the list at the first inspection; "
 		   "afterwards only an operator changes it."),
@@ -266,8 +265,8 @@ static const struct field last_wipe_fields[] = {
 			"status.tenancy) whose data this wipe erased."),
 	FIELD_IN(machine_status, last_wipe, operation, "operation", FIELD_STR, .max_len = 64,
 		 .doc = "ID of the operation that wiped the machine. From this ID and "
-			"status.lastWipe.bootNumber drover derives the nonce of that wipe, to "
-			"check the drives again before the next use."),
+			"status.lastWipe.bootNumber drover derives the nonce of the wipe, with "
+			"which drover checks the drives again before the next use."),
 	FIELD_IN(machine_status, last_wipe, boot_number, "bootNumber", FIELD_I64, .min = 0,
 		 .max = INT64_MAX,
 		 .doc = "Serial number of the agent's boot within the "
@@ -302,7 +301,7 @@ static const struct field power_fields[] = {
 static const struct field probe_fields[] = {
 	FIELD(machine_probe, order, "order", FIELD_STR, .max_len = 253,
 	      .doc = "What triggered the probe: ID of the agent's order, or UID of the NodeClaim "
-		     "whose Node reported it."),
+		     "whose Node reported the result."),
 	FIELD(machine_probe, time, "time", FIELD_TIME,
 	      .doc = "Time at which the result was received."),
 	FIELD(machine_probe, message, "message", FIELD_STR, .max_len = 512,
@@ -370,8 +369,9 @@ static const struct field operation_fields[] = {
 	FIELD(machine_operation, attempt, "attempt", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Serial number of the attempt of this step, from 1."),
 	FIELD(machine_operation, fence, "fence", FIELD_I64, .min = 0, .max = INT64_MAX,
-	      .doc = "Fencing number of the leader that started the step. It is higher for each "
-		     "new leader; the agent and the fabric refuse lower numbers."),
+	      .doc = "Fencing number of the leader that started the step. Each new leader has a "
+		     "higher number; the agent and the fabric refuse requests with a lower "
+		     "number."),
 	FIELD(machine_operation, boot_number, "bootNumber", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Serial number of the agent's boot within this operation, from 1."),
 	FIELD(machine_operation, handle, "handle", FIELD_STR,
@@ -384,8 +384,8 @@ static const struct field operation_fields[] = {
 		     "Afterwards drover moves it to another state, or only reports it as "
 		     "overdue (docs/states.md). Not set: no limit."),
 	FIELD(machine_operation, waiting_for, "waitingFor", FIELD_ENUM, .enums = waiting_names,
-	      .doc = "What the step waits for. Device: the device or another system. Rate: a "
-		     "rate limit of drover; the deadline is extended by this wait. Budget: a "
+	      .doc = "What the step waits for. Device: the device or another system. Rate: a rate "
+		     "limit of drover; this wait extends the deadline. Budget: a "
 		     "PodDisruptionBudget. Approval: a decision of an operator."),
 	FIELD(machine_operation, next_attempt, "nextAttempt", FIELD_TIME,
 	      .doc = "Time at which the step is tried next."),
@@ -522,10 +522,10 @@ static const struct field install_fields[] = {
 	      .doc = "BCM category in which the node is installed."),
 	FIELD(machine_install, phase, "phase", FIELD_ENUM, .enums = install_phase_names,
 	      .def = "\"Installing\"",
-	      .doc = "Phase of the installation. Installing: BCM installs the node. Installed: "
-		     "BCM reports it up. Configuring: the agent writes the config drive. "
-		     "Restarting: the machine is switched off to boot again, because no head "
-		     "node answered its first boot."),
+	      .doc = "Phase of the installation. Installing: BCM installs the node. Installed: BCM "
+		     "reports the node as up. Configuring: the agent writes the config drive. "
+		     "Restarting: the machine is switched off to boot again, because no head node "
+		     "answered its first boot."),
 	FIELD(machine_install, text, "text", FIELD_STR, .doc = "Last status text reported by BCM."),
 	FIELD(machine_install, changed_time, "changedTime", FIELD_TIME,
 	      .doc = "Time at which status.install.text last changed."),
@@ -540,10 +540,11 @@ static const struct field install_fields[] = {
 
 static const struct field leave_fields[] = {
 	FIELD(machine_leave, reason, "reason", FIELD_STR, .required = true, .max_len = 64,
-	      .doc = "Reason for which the machine leaves its tenant: docs/drain.md lists them."),
+	      .doc = "Reason for which the machine leaves its tenant, one of those in "
+		     "docs/drain.md."),
 	FIELD(machine_leave, drain, "drain", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Drain that requested that the machine leaves. Not set if none "
-		     "did."),
+	      .doc = "Name of the Drain because of which the machine leaves. Not set if no Drain "
+		     "requested it."),
 	FIELD(machine_leave, then, "then", FIELD_ENUM, .enums = drain_then_names,
 	      .def = "\"Release\"",
 	      .doc = "What happens after the drain. Release: the machine is wiped and becomes "
@@ -562,9 +563,9 @@ static const struct field leave_fields[] = {
 	FIELD(machine_leave, pods_left, "podsLeft", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of pods that are still on the Node."),
 	FIELD(machine_leave, blocked_by, "blockedBy", FIELD_STR,
-	      .doc = "What the drain waits for: whatever keeps the first pod that is still on the "
-		     "Node, such as \"pdb team-x/web\", a checkpoint, or attached volumes. "
-		     "docs/drain.md lists the texts."),
+	      .doc = "What keeps the first of the remaining pods on the Node, such as \"pdb "
+		     "team-x/web\", a checkpoint, or attached volumes. docs/drain.md lists the "
+		     "texts."),
 	FIELDS_END,
 };
 
@@ -583,15 +584,15 @@ static const struct field_rule tenancy_rules[] = {
 
 static const struct field status_fields[] = {
 	FIELD(machine_status, state, "state", FIELD_STR, .max_len = 32,
-	      .doc = "State in the life cycle of the machine: docs/states.md lists them."),
+	      .doc = "State of the machine in its life cycle, one of those in docs/states.md."),
 	FIELD(machine_status, state_since, "stateSince", FIELD_TIME,
-	      .doc = "Time at which the machine entered this state."),
+	      .doc = "Time at which the machine entered the state in status.state."),
 	FIELD(machine_status, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .rules = tenancy_rules,
 	      .doc = "Serial number of the current tenancy. A tenancy begins when a tenant gets "
-		     "the machine and ends with the wipe after it. drover increases the number "
-		     "before it writes anything of a new tenant to the machine. The number never "
-		     "decreases."),
+		     "the machine and ends with the wipe after the tenant has left. drover "
+		     "increases the number before it writes anything of a new tenant to the "
+		     "machine. The number never decreases."),
 	FIELD(machine_status, clean, "clean", FIELD_BOOL,
 	      .doc = "Whether the machine has been wiped since its last tenant, with proof that "
 		     "the wipe succeeded."),
@@ -619,9 +620,9 @@ static const struct field status_fields[] = {
 	FIELD_OBJ(machine_status, bmc, "bmc", machine_bmc_status_fields,
 		  .doc = "What drover has learned about the BMC."),
 	FIELD_PTR(machine_status, trusted_bmc, "trustedBMC", bmc_trust_fields,
-		  .doc = "BMC to which the password may be sent: address, TLS settings, Secret "
-			 "and CA. drover copies them from spec.bmc when it first sees spec.bmc; "
-			 "each later change needs an approval."),
+		  .doc = "BMC to which the password may be sent: address, TLS settings, Secret and "
+			 "CA. drover copies these values from spec.bmc when it first sees "
+			 "spec.bmc; each later change needs an operator's approval."),
 	FIELD_PTR(machine_status, operation, "operation", operation_fields,
 		  .doc = "Journal of the operation in progress. drover records each act here "
 			 "before it performs the act, so that a new leader can continue."),

@@ -6,11 +6,11 @@
  */
 static const struct field unlisted_fields[] = {
 	FIELD(machine_unlisted, firmware_version, "firmwareVersion", FIELD_STR, .max_len = 256,
-	      .doc = "Firmware version of the BMC when it was asked."),
+	      .doc = "Firmware version of the BMC when drover last asked for the list of drives."),
 	FIELD(machine_unlisted, message, "message", FIELD_STR, .max_len = 1024,
 	      .doc = "Error that the BMC returned."),
 	FIELD(machine_unlisted, observed_time, "observedTime", FIELD_TIME,
-	      .doc = "Time at which the BMC was last asked."),
+	      .doc = "Time at which drover last asked the BMC for the list of drives."),
 	FIELDS_END,
 };
 
@@ -58,8 +58,8 @@ const struct field machine_bmc_status_fields[] = {
 	FIELD_IN(machine_status, bmc, login, "login", FIELD_STR, .max_len = 16,
 		 .doc = "Login method: Session or Basic."),
 	FIELD_IN(machine_status, bmc, latency_ms, "latencyMilliseconds", FIELD_I64, .min = 0,
-		 .doc = "Smoothed response time of the BMC in milliseconds. Updated after a "
-			"change by at least a quarter and at least 20 ms."),
+		 .doc = "Smoothed response time of the BMC in milliseconds. Updated only when it "
+			"has changed by at least a quarter and at least 20 ms."),
 	FIELD_IN(machine_status, bmc, trip_calls, "tripCalls", FIELD_I64, .min = 0,
 		 .doc = "Number of BMC requests from the time at which the machine last left the "
 			"state free until it was free again. Set only if one leader observed this "

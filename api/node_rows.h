@@ -14,8 +14,8 @@
 static const char *const gate_names[] = {"G0", NULL};
 #define GATE_DOC                                                                                   \
 	"Checks that must pass before pods may be scheduled to the node. G0: the Node is Ready, "  \
-	"its startup taints are gone, and it offers every extended resource (such as "             \
-	"nvidia.com/gpu) in the capacity of its instance type."
+	"its startup taints are gone, and the Node offers every extended resource (such as "       \
+	"nvidia.com/gpu) that the field capacity of its instance type lists."
 #define EXPIRE_DOC                                                                                 \
 	"Age, counted from the creation of the NodeClaim, at which drover drains the node and "    \
 	"releases its machine. Never: no limit."

@@ -75,8 +75,9 @@ static const struct field claim_spec_fields[] = {
 	FIELD_OBJ(node_claim_spec, node_pool_ref, "nodePoolRef", object_ref_fields,
 		  .required = true, .doc = "NodePool from whose template this spec was copied."),
 	FIELD_PTR(node_claim_spec, machine_ref, "machineRef", object_ref_fields,
-		  .doc = "Existing Machine that the claim gets. A claim with neither machineRef "
-			 "nor providerRef gets no machine, and drover deletes it after 30 s."),
+		  .doc = "Existing Machine that the claim gets. A claim in which neither "
+			 "machineRef nor providerRef is set gets no machine; drover deletes such a "
+			 "claim after 30 s."),
 	FIELD_PTR(
 		node_claim_spec, provider_ref, "providerRef", object_name_ref_fields,
 		.doc = "Provider that launches a new cloud instance for the claim. The Machine of "

@@ -102,12 +102,11 @@ static const struct field disruption_fields[] = {
 	FIELD(node_pool_disruption, consolidate_after, "consolidateAfter", FIELD_DURATION,
 	      .never = true, .min = SECOND,
 	      .doc = "Time for which a node must be empty or underutilized before drover releases "
-		     "it. If not set, 10 minutes, or twice the recycle time if that is longer. The "
-		     "recycle time is the mean time that recent machines took from draining to "
-		     "free. For an underutilized node, a value below the recycle time counts as "
-		     "the recycle time. Exception: while another tenant waits for machines, the "
-		     "recycle time does not count for underutilized nodes. Never: drover releases "
-		     "no node for being empty or underutilized."),
+		     "it. Never: drover releases no node for these reasons. If not set: 10 "
+		     "minutes, or twice the recycle time (mean time of recent machines from "
+		     "draining to free) if that is longer. For an underutilized node the time is "
+		     "at least the recycle time; but while another tenant waits for machines, the "
+		     "time is the value of this field, or 10 minutes if the field is not set."),
 	FIELD(node_pool_disruption, drift, "drift", FIELD_ENUM, .enums = drift_names,
 	      .def = "\"Never\"",
 	      .doc = "When drover replaces nodes that differ from the current template. Never: "
@@ -130,9 +129,9 @@ static const struct field disruption_fields[] = {
 
 static const struct field warm_fields[] = {
 	FIELD_IN(node_pool_spec, warm, nodes, "nodes", FIELD_I64, .min = 0, .max = 10000,
-		 .doc = "Lowest number of free machines that drover keeps powered on for the "
-			"pool, with the agent running. If the fields nodes and percent are both "
-			"0 or not set, drover keeps none on."),
+		 .doc = "Lowest number of free machines that drover keeps powered on for the pool, "
+			"with the agent running. If the fields nodes and percent are both 0 or not "
+			"set, drover keeps no free machine on."),
 	FIELD_IN(node_pool_spec, warm, percent, "percent", FIELD_I64, .min = 0, .max = 100,
 		 .doc = "Number of free machines that drover keeps powered on, as a percentage "
 			"of the pool's nodes, rounded up. Nodes that are being prepared count "
@@ -159,7 +158,7 @@ static const struct field pool_spec_fields[] = {
 		     "It also drains none of the pool's nodes for spec.disruption, expireAfter or "
 		     "a sleeping tenant."),
 	FIELD_OBJ(node_pool_spec, template_, "template", template_fields, .required = true,
-		  .doc = "Template of the nodes. It is copied into each NodeClaim."),
+		  .doc = "Template of the nodes. drover copies the template into each NodeClaim."),
 	FIELD_OBJ(node_pool_spec, disruption, "disruption", disruption_fields, .def = "{}",
 		  .doc = "When drover may release nodes by itself, and how many at one time. A "
 			 "released machine is drained, wiped and free again."),

@@ -71,29 +71,30 @@ static const struct field netris_fields[] = {
 	      .doc = "Netris tenant that owns the servers and to which drover's user belongs."),
 	FIELD(provider_object_netris, prefix, "prefix", FIELD_STR, AS_LABEL, .def = "\"drover\"",
 	      .doc = "Prefix of the names of all objects that drover creates in Netris. Each "
-		     "installation of drover needs its own."),
+		     "installation of drover needs its own prefix."),
 	FIELD(provider_object_netris, host_servers, "hostServers", FIELD_STRINGS, .max_items = 64,
 	      .max_len = 128,
-	      .doc = "Names of the servers that host the tenants' control planes. drover adds them "
-		     "as shared servers to each tenant's server cluster when it creates that "
-		     "cluster."),
+	      .doc = "Names of the servers that host the tenants' control planes. When drover "
+		     "creates a tenant's server cluster, it adds these servers to the cluster as "
+		     "shared servers."),
 	FIELD(provider_object_netris, common_vnets, "commonVnets", FIELD_STRINGS, .max_items = 64,
 	      .max_len = 128,
-	      .doc = "Names of V-nets that may contain machines' ports in addition to the V-nets "
-		     "of the segment, such as those of BMCs and management. Ports in them do not "
-		     "weaken the network proof."),
+	      .doc = "Names of V-nets, such as the V-nets of BMCs or of management, that may "
+		     "contain machines' ports in addition to the V-nets of the segment. Ports in "
+		     "these V-nets do not weaken the network proof."),
 	FIELDS_END,
 };
 
 static const struct field segments_fields[] = {
 	FIELD_IN(provider_object_network, segments, quarantine, "quarantine", FIELD_STR,
 		 .required = true, .max_len = 253,
-		 .doc = "Name of the quarantine segment. The network must let its machines reach "
-			"only the agent endpoint and DHCP, and not one another."),
+		 .doc = "Name of the quarantine segment. The network must let machines in this "
+			"segment reach only the agent endpoint and DHCP, and not one another."),
 	FIELD_IN(provider_object_network, segments, provisioning, "provisioning", FIELD_STR,
 		 .required = true, .max_len = 253,
-		 .doc = "Name of the provisioning segment. The network must let its machines reach "
-			"only the agent endpoint, DHCP and the images, and not one another."),
+		 .doc = "Name of the provisioning segment. The network must let machines in this "
+			"segment reach only the agent endpoint, DHCP and the images, and not one "
+			"another."),
 	FIELDS_END,
 };
 
@@ -101,11 +102,13 @@ static const struct field probe_fields[] = {
 	FIELD_IN(
 		provider_object_network, probe, quarantine, "quarantine", FIELD_STRINGS, AS_PROBES,
 		.doc = "Addresses that answer only machines in the quarantine segment, such as its "
-		       "gateway. Used to probe where a machine's ports are."),
+		       "gateway. drover has machines probe these addresses, to find out in which "
+		       "segment their ports are."),
 	FIELD_IN(provider_object_network, probe, provisioning, "provisioning", FIELD_STRINGS,
 		 AS_PROBES,
 		 .doc = "Addresses that answer only machines in the provisioning segment, such as "
-			"its gateway. Used to probe where a machine's ports are."),
+			"its gateway. drover has machines probe these addresses, to find out in "
+			"which segment their ports are."),
 	FIELDS_END,
 };
 
@@ -152,7 +155,8 @@ static const struct field boot_fields[] = {
 	FIELD_IN(provider_object_spec, boot, https_media_url, "httpsMediaURL", FIELD_STR, AS_HTTPS,
 		 .doc = "URL at which BMCs fetch boot media from drover over TLS. Only for BMCs "
 			"that list HTTPS for virtual media or have refused plain HTTP. All other "
-			"BMCs, and HTTP boot, use spec.boot.mediaURL, which must be an http URL."),
+			"BMCs, and HTTP boot, use spec.boot.mediaURL, which must then be an http "
+			"URL."),
 	FIELD_IN(provider_object_spec, boot, proxies, "proxies", FIELD_STRINGS, AS_NETWORKS,
 		 .doc = "Networks whose addresses may fetch boot media for any BMC or machine: NAT "
 			"gateways, HTTP proxies, or second addresses of BMCs."),
@@ -210,28 +214,28 @@ static const struct field bcm_fields[] = {
 		provider_object_bcm, credentials_secret_ref, "credentialsSecretRef",
 		object_local_secret_fields, .required = true,
 		.doc = "Secret with tls.crt and tls.key of a BCM certificate, or with username and "
-		       "password. Its entry endpoint must equal spec.bcm.endpoint. The credentials "
-		       "are sent nowhere else."),
+		       "password. The Secret's entry endpoint must equal spec.bcm.endpoint; drover "
+		       "sends the credentials only to this URL."),
 	FIELD(provider_object_bcm, management_network, "managementNetwork", FIELD_STR,
 	      .max_len = 63,
 	      .doc = "BCM network in which nodes are installed. If not set, the network that is "
 		     "configured for the node in BCM."),
 	FIELD(provider_object_bcm, clear_block_devices, "clearBlockDevices", FIELD_STRINGS,
 	      .max_items = 32, .max_len = 128,
-	      .doc = "Block devices that an installation clears in addition to those of its disk "
-		     "layout, such as /dev/nvme1n1."),
+	      .doc = "Block devices, such as /dev/nvme1n1, that an installation clears in addition "
+		     "to the devices in the node's disk layout in BCM."),
 	FIELD(provider_object_bcm, bmc_networks, "bmcNetworks", FIELD_STRINGS, AS_NETWORKS,
 	      .doc = "Networks of the BMCs. drover creates Machines only for BCM nodes whose BMC "
-		     "is in one of them, because the BMC password is sent there. If not set, "
-		     "drover creates no Machines."),
+		     "has an address in one of these networks, because drover sends the BMC "
+		     "password to this address. If not set, drover creates no Machines."),
 	FIELD(provider_object_bcm, no_progress, "noProgress", FIELD_DURATION, .min = MINUTE,
 	      .max = DAY, .def = "\"15m\"",
 	      .doc = "Longest time in which an installation may report no progress. Afterwards the "
 		     "NodeClaim fails."),
 	FIELD(provider_object_bcm, max_machines, "maxMachines", FIELD_I64, .min = 1, .max = 100000,
 	      .def = "1000",
-	      .doc = "Number of Machines of this Provider at which drover stops creating "
-		     "Machines for nodes."),
+	      .doc = "Number of Machines of this Provider at which drover stops creating Machines "
+		     "for BCM nodes."),
 	FIELDS_END,
 };
 
@@ -318,18 +322,19 @@ static const struct field instance_type_fields[] = {
 			 "the machine becomes free. If not set, any hardware matches."),
 	FIELD(provider_object_instance_type, capacity, "capacity", FIELD_RESOURCES,
 	      .required = true, .max_items = 32,
-	      .doc = "Capacity of a node of this type. drover plans with it. The machine serves "
-		     "only once its Node offers at least this much of each extended resource "
-		     "(name with a slash, such as nvidia.com/gpu); other resources are not "
-		     "compared."),
+	      .doc = "Capacity of a node of this type. drover plans with this capacity. The "
+		     "machine serves only once its Node offers at least this much of each extended "
+		     "resource (name with a slash, such as nvidia.com/gpu); other resources are "
+		     "not compared."),
 	FIELD(provider_object_instance_type, labels, "labels", FIELD_MAP, .max_items = 64,
 	      .max_len = 63,
 	      .doc = "Labels of a node of this type. drover plans with these labels, and sets "
 		     "them on the Node after the Node has joined."),
 	FIELD_OBJ(provider_object_instance_type, root_device, "rootDevice", root_device_fields,
 		  .doc = "Selection of the drive to which the image is written. If no drive or "
-			 "more than one matches, the machine is not used (InventoryMismatch). If "
-			 "not set, the machine must have exactly one drive."),
+			 "more than one matches, drover does not use the machine (reason "
+			 "InventoryMismatch). If not set, the machine must have exactly one "
+			 "drive."),
 	FIELD(provider_object_instance_type, minimum_off_time, "minimumOffTime", FIELD_DURATION,
 	      .min = 0, .max = HOUR, .def = "\"0s\"",
 	      .doc = "Shortest time that a machine stays off between tenants, because memory "
@@ -370,8 +375,8 @@ static const struct field drive_fields[] = {
 	      .doc = "Capacity of the drive, such as 8Gi."),
 	FIELD(provider_object_drive, bus, "bus", FIELD_ENUM, .enums = drive_bus_names,
 	      .def = "\"sata\"",
-	      .doc = "Bus of the drive. nvme requires that QEMU itself may open the volume's "
-		     "file, as with qemu:///session."),
+	      .doc = "Bus of the drive. For nvme, the QEMU process must have the right to open the "
+		     "volume's file, as it has with qemu:///session."),
 	FIELDS_END,
 };
 
@@ -456,7 +461,8 @@ static const struct field spec_fields[] = {
 	FIELD_PTR(provider_object_spec, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
 		  .doc = "Secret with username and password for all BMCs, or with the cloud's "
-			 "credentials. A Machine's own Secret takes precedence."),
+			 "credentials. spec.bmc.credentialsSecretRef of a Machine takes precedence "
+			 "for its BMC."),
 	FIELD_PTR(provider_object_spec, bcm, "bcm", bcm_fields, .rules = bcm_rules,
 		  .doc = "Head node of NVIDIA Base Command Manager. Required for type bcm."),
 	FIELD_REFUSED("tls",
@@ -578,8 +584,9 @@ static const struct field status_fields[] = {
 		  .doc = "What drover found on the BCM head node. Set for type bcm."),
 	FIELD_ITEMS(
 		provider_object_status, paths, "paths", path_fields, .max_items = 1024,
-		.doc = "Measured durations until a machine serves, or is free again. Expected "
-		       "times are estimated from them. They are stored here to survive restarts."),
+		.doc = "Measured durations until a machine serves, or is free again. drover "
+		       "estimates expected times from these durations, and stores the durations "
+		       "here so that they survive restarts."),
 	CONDITIONS_ROW(
 		provider_object_status,
 		"Conditions: Ready (drover can operate the Provider's machines); "

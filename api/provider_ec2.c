@@ -65,8 +65,8 @@ const struct field provider_object_ec2_fields[] = {
 		     "Needs the permission DescribeCapacityReservations."),
 	FIELD(provider_object_ec2, drain_before_end, "drainBeforeEnd", FIELD_DURATION, .min = 0,
 	      .max = INT64_C(86400000), .def = "\"15m\"",
-	      .doc = "Time before the end of a reservation or capacity block at which instances "
-		     "in it are drained."),
+	      .doc = "Time before the end of a reservation or capacity block at which drover "
+		     "begins to drain the instances in it."),
 	FIELDS_END,
 };
 

@@ -105,7 +105,8 @@ static const struct field spec_fields[] = {
 		  .doc = "Secret with the tenant's kubeconfig."),
 	FIELD(virtual_cluster_spec, server, "server", FIELD_STR, AS_HTTPS,
 	      .doc = "URL at which drover reaches the tenant's API server. If not set, the server "
-		     "in the kubeconfig. Needed if the kubeconfig names localhost."),
+		     "in the kubeconfig. Must be set if the server in the kubeconfig is "
+		     "localhost."),
 	FIELD(virtual_cluster_spec, join_endpoint, "joinEndpoint", FIELD_STR, .max_len = 261,
 	      .pattern = "^[][0-9A-Za-z.:-]+:[0-9]{1,5}$", .valid = object_is_host_port,
 	      .want = "HOST:PORT",
@@ -155,12 +156,13 @@ static const struct field spec_fields[] = {
 		     "machines before the pods of all tenants with a lower priority, "
 		     "whatever the pods' own priorities."),
 	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
-		  .doc = "Network segment of the tenant, how machines reach the tenant's API "
-			 "server in it, and how drover checks the segment."),
+		  .doc = "Network segment of the tenant, how machines in this segment reach the "
+			 "tenant's API server, and how drover checks the segment."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
 	      .doc = "Longest time that the tenant may be asleep before drover releases its "
-		     "machines. Never: drover does not release them. Needs spec.controlPlane."),
+		     "machines. Never: drover does not release the machines of a sleeping tenant. "
+		     "Needs spec.controlPlane."),
 	FIELD(virtual_cluster_spec, paused, "paused", FIELD_BOOL,
 	      .doc = "Whether the tenant is paused. drover then adds no nodes for the tenant and "
 		     "releases none by itself."),
@@ -176,7 +178,8 @@ static const struct field debt_fields[] = {
 	      .doc = "ID of a bootstrap token that drover must still delete."),
 	FIELD(virtual_cluster_debt, since, "since", FIELD_TIME,
 	      .doc = "Time since which the cleanup is pending. drover gives up after 24 hours. If "
-		     "the tenant sleeps meanwhile, the 24 hours begin again when it wakes."),
+		     "the tenant sleeps during this time, the 24 hours begin again when the tenant "
+		     "wakes."),
 	FIELDS_END,
 };
 
@@ -200,14 +203,15 @@ static const struct field waiting_fields[] = {
 		     "prepared for the pod, or if no machine could run the pod."),
 	FIELD(virtual_cluster_waiting, reason, "reason", FIELD_STR, .required = true,
 	      .max_len = 128,
-	      .doc = "Reason for which the pod waits, as in its event. docs/pods.md lists them."),
+	      .doc = "Reason for which the pod waits, as in the pod's event: one of those in "
+		     "docs/pods.md."),
 	FIELD(virtual_cluster_waiting, message, "message", FIELD_STR,
 	      .max_len = VIRTUAL_CLUSTER_MESSAGE_MAX,
 	      .doc = "Human-readable details of the "
 		     "field reason."),
 	FIELD(virtual_cluster_waiting, claim, "claim", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the NodeClaim on whose node capacity is reserved for the "
-		     "pod. Not set if there is none."),
+	      .doc = "Name of the NodeClaim on whose node capacity is reserved for the pod. Not "
+		     "set if no capacity is reserved."),
 	FIELD(virtual_cluster_waiting, since, "since", FIELD_TIME,
 	      .doc = "Time since which the fields reason and claim have not changed."),
 	FIELDS_END,
@@ -239,9 +243,9 @@ static const struct field charge_fields[] = {
 	      .doc = "Instance type of the machines."),
 	FIELD(virtual_cluster_charge, phase, "phase", FIELD_ENUM, .required = true,
 	      .enums = virtual_cluster_phase_names,
-	      .doc = "Phase of the machines, a range of machine states. Allocated: "
-		     "claimed to gating. Ready: serving. Draining: draining to leaving. "
-		     "Wiping: dirty to verifying."),
+	      .doc = "Phase of the machines, a range of machine states. Allocated: the states from "
+		     "claimed to gating. Ready: the state serving. Draining: the states from "
+		     "draining to leaving. Wiping: the states from dirty to verifying."),
 	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
 	      .doc = "Price of one machine for one hour, as it was during the machine time in "
 		     "the field seconds. Not set if the price was unknown."),
@@ -269,8 +273,8 @@ const struct field virtual_cluster_cost_fields[] = {
 
 static const struct field status_fields[] = {
 	FIELD(virtual_cluster_status, cluster_uid, "clusterUID", FIELD_STR, .max_len = 64,
-	      .doc = "UID of the tenant's namespace kube-system. If it changes, drover stops all "
-		     "work for the tenant."),
+	      .doc = "UID of the tenant's namespace kube-system. If this UID changes, because the "
+		     "kubeconfig leads to another cluster, drover stops all work for the tenant."),
 	FIELD(virtual_cluster_status, version, "version", FIELD_STR, .max_len = 64,
 	      .doc = "Version of the tenant's API server."),
 	FIELD(virtual_cluster_status, last_contact_time, "lastContactTime", FIELD_TIME,
@@ -295,8 +299,8 @@ static const struct field status_fields[] = {
 		  .doc = "Cost of the tenant's machines by month. \"drover cost\" prints it."),
 	FIELD_PTR(virtual_cluster_status, api_server, "apiServer", api_path_fields,
 		  .doc = "Address at which machines reach the tenant's API server by "
-			 "spec.network.apiServer, and the Provider at which drover created a "
-			 "load balancer for it."),
+			 "spec.network.apiServer, and the Provider at which drover created a load "
+			 "balancer for this address."),
 	FIELD_ITEMS(virtual_cluster_status, waiting, "waiting", waiting_fields,
 		    .max_items = VIRTUAL_CLUSTER_WAITING_MAX,
 		    .doc = "First 64 waiting pods of the tenant in the order of the queue, "

@@ -204,9 +204,9 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 			    .max_items = STATEMENT_PARTS,                                          \
 			    .doc = "Results for parts of the machine other than drives."),         \
 		FIELD(type_, member_.unfinished, "unfinished", FIELD_STR,                          \
-		      .doc = "Reason for which the attempt did not complete. Such a record is "    \
-			     "signed by drover only, not by the agent. Not set if the attempt "    \
-			     "completed.")
+		      .doc = "Reason for which the attempt did not complete. The record of such "  \
+			     "an attempt is signed by drover only, not by the agent. Not set if "  \
+			     "the attempt completed.")
 extern const struct field evidence_fields[];
 
 /* True if part, a name of EVIDENCE_NOT_COVERED, is covered by a statement. */
