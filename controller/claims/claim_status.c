@@ -25,7 +25,7 @@
 
 #define CONDITIONS 12 /* Maximum number of conditions that this file sets */
 #define NODE_GONE                                                                                  \
-	"its Node no longer exists in the tenant's cluster; the machine is released after "        \
+	"its Node no longer exists in the tenant's cluster; drover releases the machine after "    \
 	"deadlines.notReady"
 
 static void condition(struct conditions *cs, struct arena *a, const struct context *c,
@@ -242,8 +242,9 @@ static const char *node_is_unready(const struct claim_status_spec *in, const str
 	str_time(end, node->ready_since + after + clock_jumps_since(in->c, node->ready_since));
 	return arena_printf(
 		a,
-		"Node %s has not been Ready since %s: unless a Drain holds its machine, the "
-		"machine is released from %s on (deadlines.notReady), without waiting for its pods",
+		"Node %s has not been Ready since %s: from %s on (deadlines.notReady), drover "
+		"releases its machine without waiting for pods, except while a Drain holds the "
+		"machine",
 		n->meta.name, since, end);
 }
 

@@ -270,8 +270,8 @@ static const char *held(struct drift *d, const struct node_claim *n, const struc
 	if (!t || !tenant_usable(t))
 		return "the tenant's API server does not answer";
 	if (loop_now(d->c->loop) < v->barred_until)
-		return "not all of its pods could be evicted at the last attempt; tried again "
-		       "later";
+		return "not all of its pods could be evicted at the last attempt; drover tries "
+		       "again later";
 	pods = tenant_pods_on(t, n->meta.name, &empty);
 	if (when_empty && pods)
 		return "waits until no pod runs on the Node";

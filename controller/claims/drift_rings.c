@@ -181,8 +181,8 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 			   str_or(why.reason, ""));
 	else if (/* mutant: drift-ring-open */ g->leaving + g->gone + k->coming >= most)
 		str_copy(g->text, sizeof(g->text),
-			 "waits for other replacements: at most as many run at once as Nodes with "
-			 "the new template are in service, but at least one");
+			 "waits for other replacements: drover makes as many at a time as Nodes "
+			 "with the new template are in service, at least one");
 	else if (loop_now(r->c->loop) < g->begins_at)
 		str_copy(g->text, sizeof(g->text),
 			 "waits until one minute has passed since the template or the leading "

@@ -123,13 +123,13 @@ static const char *line_text(const struct breaker_cause *why, struct arena *a)
 	char t[STR_TIME_SIZE];
 
 	return why->next ? arena_printf(a,
-					"claims for %s %s failed on %lld machines; one trial claim "
-					"is allowed from %s",
+					"claims for %s %s failed on %lld machines; drover makes "
+					"one trial claim from %s on",
 					why->scope, why->name, (long long)why->machines,
 					str_time(t, why->next))
 			 : arena_printf(a,
-					"claims for %s %s failed on %lld machines; one trial claim "
-					"at a time is allowed",
+					"claims for %s %s failed on %lld machines; drover makes "
+					"one trial claim at a time",
 					why->scope, why->name, (long long)why->machines);
 }
 
@@ -246,8 +246,8 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	    : troubled ? "NetworkIncident"
 		       : "NetworkDriver",
 	    troubled ? arena_strdup(a, trouble)
-	    : none   ? "spec.network.type is none: only being powered off isolates a machine, and "
-		       "nothing proves that it is isolated"
+	    : none   ? "spec.network.type is none: a machine is isolated only while it is off, and "
+		       "drover has no proof of its isolation"
 	    : driver_network_about(s->drivers, p->meta.name, about, sizeof(about))
 		    ? arena_printf(a, "%s, %s", provider_object_fabric_names[p->spec.network.type],
 				   about)

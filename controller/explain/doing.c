@@ -58,8 +58,8 @@ static const char *leaving_ends(const struct machine *m, struct arena *a)
 
 	return arena_printf(
 		a,
-		"the tenant's API server until %s; after that the machine goes on, and drover "
-		"cleans up in the tenant's cluster later",
+		"the tenant's API server until %s; after that, drover continues with the machine "
+		"and cleans up in the tenant's cluster later",
 		str_time(t, m->status.state_since + MACHINE_TENANT_PATIENCE_MS));
 }
 

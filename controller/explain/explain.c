@@ -134,11 +134,11 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 		answer_help(o,
 			    lv->then == DRAIN_HOLD
 				    ? "wait: the deadline has passed and drover is deleting the "
-				      "remaining pods; 30 s after it began, drover holds the "
-				      "machine, even if pods remain"
+				      "remaining pods; 30 s after the first deletion, drover holds "
+				      "the machine, even if pods remain"
 				    : "wait: the deadline has passed and drover is deleting the "
-				      "remaining pods; 30 s after it began, drover switches the "
-				      "machine off, even if pods remain",
+				      "remaining pods; 30 s after the first deletion, drover "
+				      "switches the machine off, even if pods remain",
 			    "");
 	else if (lv->deadline)
 		answer_help(o,

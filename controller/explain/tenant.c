@@ -188,7 +188,9 @@ static const char *not_listed(const json_t *answer, const struct virtual_cluster
 	if (!json_str_at(pod, "unscheduled"))
 		return "kube-scheduler, which has not yet tried to place the pod";
 	if (vc->status.waiting.n == VIRTUAL_CLUSTER_WAITING_MAX)
-		return arena_printf(a, "its turn: at least %d pods of its tenant come first",
+		return arena_printf(a,
+				    "at least %d other pods of its tenant, which are before "
+				    "this pod in the queue",
 				    VIRTUAL_CLUSTER_WAITING_MAX);
 	return "drover's next plan, visible here about 10 s after it is made";
 }

@@ -69,7 +69,8 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 		*why = REASON_BmcAuthFailed;
 		str_format(
 			text, TEXT,
-			"Secret version %s was never used at this BMC before the machine retired",
+			"drover logs in to the BMC of a retired machine only with a Secret that it "
+			"used there before, and it never used Secret version %s",
 			version);
 		return false;
 	}

@@ -73,13 +73,15 @@ int life_clean(const struct life *l, const struct object_wipe_floor *floor, stru
 		return err_set(e, ERR_DENIED, 0, "status.clean is false");
 	if (life_tenancy_known(l) > l->m->status.tenancy)
 		return err_set(e, ERR_DENIED, 0,
-			       "status.tenancy is %lld, but the later tenancy %lld has existed",
+			       "status.tenancy is %lld, but WipeRecords or NodeClaims show that "
+			       "the later tenancy %lld existed",
 			       (long long)l->m->status.tenancy, (long long)life_tenancy_known(l));
 	if (!r || !str_eq(l->m->status.last_wipe.record, r->meta.name) ||
 	    l->m->status.last_wipe.tenancy != l->m->status.tenancy)
 		return err_set(e, ERR_DENIED, 0,
-			       "no readable WipeRecord of tenancy %lld; the last wipe recorded %s "
-			       "(if that exists, its event ValidationFailed names the field)",
+			       "no readable WipeRecord of tenancy %lld; status.lastWipe names %s "
+			       "(if this WipeRecord exists, its event ValidationFailed names the "
+			       "invalid field)",
 			       (long long)l->m->status.tenancy,
 			       str_or(l->m->status.last_wipe.record, "none"));
 	publics = keys_evidence_publics(l->c->keys, &n);

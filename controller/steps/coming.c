@@ -133,12 +133,14 @@ static int stamps_fit(const struct life *l, const struct proto_inventory *inv, s
 		inventory_drive_text(l->m, str_or(found->wwn, "(none)"), text);
 		return found->stamp
 			       ? err_set(e, ERR_DENIED, 0,
-					 "drive %s has a clean stamp not written by wipe %.80s: "
-					 "exchanged or restored since; the machine is wiped again",
+					 "drive %s has a clean stamp that wipe %.80s did not "
+					 "write: the drive was exchanged or restored since; drover "
+					 "wipes the machine again",
 					 text, rec->meta.name)
 			       : err_set(e, ERR_DENIED, 0,
-					 "drive %s lost the clean stamp that wipe %.80s wrote: "
-					 "changed or exchanged since; the machine is wiped again",
+					 "drive %s lost the clean stamp that wipe %.80s wrote: the "
+					 "drive was changed or exchanged since; drover wipes the "
+					 "machine again",
 					 text, rec->meta.name);
 	}
 	return 0;

@@ -93,12 +93,12 @@ static void tell_owed(struct life *l, const struct virtual_cluster *vc, const ch
 	if (str_eq(l->question.answer.about, "debt"))
 		return;
 	str_format(note, sizeof(note),
-		   "Node %.253s is not deleted yet: %.120s; machine %.63s does not wait for that; "
-		   "drover tries to delete the Node for 24 h",
+		   "Node %.253s is not deleted yet: %.120s; drover continues with machine %.63s, "
+		   "and tries for 24 h to delete the Node",
 		   node,
 		   refused && !l->question.answer.ok
 			   ? l->question.answer.err.text
-			   : "the tenant's cluster did not finish in time",
+			   : "the tenant's API server did not complete the deletion in time",
 		   l->name);
 	str_clean(note);
 	log_warn("tenant has a pending cleanup", LOG_S("tenant", vc->meta.name),

@@ -44,14 +44,16 @@ static void tell_retried(const struct life *l, bool ended)
 		str_copy(text, sizeof(text), "an operator ended the quarantine with a retry");
 	else if (!str_empty(l->m->status.bmc.refused_secret_version))
 		str_copy(text, sizeof(text),
-			 "an operator requested a retry: the refused login is tried once more");
+			 "an operator requested a retry: drover tries the refused login once more");
 	else if (op && op->next_attempt > loop_wall(l->c->loop))
 		str_format(text, sizeof(text),
-			   "an operator ended the pause after step %.60s (attempt %lld)",
+			   "an operator requested a retry: drover tries step %.60s again at once, "
+			   "after attempt %lld",
 			   str_or(op->step, "-"), (long long)op->attempt);
 	else
 		str_copy(text, sizeof(text),
-			 "an operator requested a retry; no pause had to be ended");
+			 "an operator requested a retry, but drover was not waiting to retry a "
+			 "step");
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Normal", "Retried", text);
 }
 

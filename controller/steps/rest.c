@@ -166,8 +166,9 @@ enum life_decision step_known(struct life *l)
 }
 
 #define CAME_ON                                                                                    \
-	"status says free and off, but the machine is on: it no longer counts as clean; it is "    \
-	"wiped once it is off; if it may be wiped now, run `drover approve --wipe %s`"
+	"status says free and off, but the machine is on: drover no longer counts it as clean, "   \
+	"and wipes it once it is off; if drover may switch it off and wipe it now, run `drover "   \
+	"approve --wipe %s`"
 
 /* True if the machine is on and drover did not switch it on. False if the BMC reports the identity
  * of a different machine, as after a change of its address, because the power of that machine does

@@ -119,8 +119,8 @@ static void end(struct life *l)
 		      "nextAttempt", "deadline");
 	if (rest) {
 		e = json_pack("{s:s, s:s}", "reason", "NotWarm", "message",
-			      "the machine did not stay on with its agent connected; not "
-			      "warmed again for 30 minutes");
+			      "the machine did not stay on with its agent connected; drover does "
+			      "not keep it warm for the next 30 minutes");
 		life_set_time(e, "time", now);
 		json_object_set_new(j, "lastError", e);
 		life_set_time(j, "nextAttempt", now + REST_MS);
@@ -191,8 +191,8 @@ static void lost(struct life *l, const char *reason, const char *why)
 
 	if (n >= WARM_POOL_BOOTS) {
 		str_format(text, sizeof(text),
-			   "%s; drover gave up after %d boots; the machine is not warmed again for "
-			   "30 minutes",
+			   "%s; drover gave up after %d boots and does not keep the machine warm "
+			   "for the next 30 minutes",
 			   why, WARM_POOL_BOOTS);
 		give_up(l, text);
 		return;
@@ -249,8 +249,8 @@ static void stay(struct life *l)
 	if (life_ensure_observed(l, l->c->o.idle_poll_ms) && life_identity(l, &e) == 0 &&
 	    l->observation.power == PROVIDER_POWER_OFF)
 		give_up(l,
-			"the machine was switched off, not by drover; it is not warmed again for "
-			"30 minutes");
+			"the machine was switched off, not by drover; drover does not keep it warm "
+			"for the next 30 minutes");
 }
 
 /* True if the port may be moved: the machine is off or runs drover's boot medium. Otherwise waits.
@@ -266,9 +266,9 @@ static bool ensure_movable(struct life *l)
 	if (l->observation.power == PROVIDER_POWER_ON && !l->m->status.power.http_boot)
 		life_unclean(
 			l,
-			"status says warm, but the machine is on without drover's boot medium: it "
-			"no longer counts as clean; it is wiped once it is off; if it may be wiped "
-			"now, run `drover approve --wipe %s`",
+			"status says warm, but the machine is on without drover's boot medium: "
+			"drover no longer counts it as clean, and wipes it once it is off; if "
+			"drover may switch it off and wipe it now, run `drover approve --wipe %s`",
 			l->name);
 	else
 		life_wait(

@@ -349,7 +349,7 @@ static void a_node_that_may_not_be_deleted_is_owed(void **state)
 		world_wait_state(b, "dirty", 120);
 		assert_int_equal(leaving_debts(&w), 1);
 		leaving_wait_event(&w, &w.host, "Owed", "this one stays");
-		leaving_wait_event(&w, &w.host, "Owed", "drover tries to delete the Node for 24 h");
+		leaving_wait_event(&w, &w.host, "Owed", "and tries for 24 h to delete the Node");
 		world_wait_state(b, "free", 900);
 		assert_true(leaving_has(team, "nodes", claim));
 		assert_int_equal(leaving_debts(&w), 1);

@@ -193,7 +193,8 @@ static void a_free_machine_that_comes_on_is_wiped_before_it_is_offered_again(voi
 	(void)state;
 	world_wait_reason(b, "PowerStateUnexpected", 300);
 	assert_false(is_clean(b));
-	leaving_wait_event(&w, &w.host, "PowerStateUnexpected", "no longer counts as clean");
+	leaving_wait_event(&w, &w.host, "PowerStateUnexpected",
+			   "drover no longer counts it as clean");
 	world_pod(&w, &w.tenants[0], "train");
 	world_run(&w, 3600 * 1000);
 	assert_string_equal(b->state, "free");

@@ -319,7 +319,8 @@ static void a_refused_login_is_tried_once_more_at_a_request(void **state)
 	verbs_annotate(b, REQUEST_RETRY, "one");
 	world_run(&w, 600 * 1000);
 	assert_int_equal(b->bmc.logins, 2);
-	assert_true(leaving_was_told(&w.host, "Retried", "the refused login is tried once more"));
+	assert_true(
+		leaving_was_told(&w.host, "Retried", "drover tries the refused login once more"));
 	b->bmc.password = right;
 	verbs_annotate(b, REQUEST_RETRY, "two");
 	world_wait_state(b, "free", 900);

@@ -633,14 +633,14 @@ static void past_its_deadline_it_says_what_comes_next(void **state)
 	OWN_JSON answer = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
 
 	(void)state;
-	assert_true(helps(answer, "30 s after it began, drover holds the machine, even if pods "
-				  "remain"));
+	assert_true(helps(answer, "30 s after the first deletion, drover holds the machine, even "
+				  "if pods remain"));
 	assert_false(helps(answer, "at the deadline"));
 	m->status.leave->then = DRAIN_RELEASE;
 	OWN_JSON off = explain_machine(m, drain("Escalate", at(-26000), a), NOW);
 
-	assert_true(helps(off, "30 s after it began, drover switches the machine off, even if pods "
-			       "remain"));
+	assert_true(helps(off, "30 s after the first deletion, drover switches the machine off, "
+			       "even if pods remain"));
 }
 
 static void a_hold_says_what_it_left_behind(void **state)
@@ -927,7 +927,8 @@ static void of_a_pod_that_no_plan_has_it_is_said_why(void **state)
 	assert_true(str_starts(not_told(3, "Pending", NULL, a), "kube-scheduler, "));
 	assert_true(str_starts(not_told(3, "Pending", "0/3", a), "drover's next plan"));
 	assert_string_equal(not_told(64, "Pending", "0/3", a),
-			    "its turn: at least 64 pods of its tenant come first");
+			    "at least 64 other pods of its tenant, which are before this pod in "
+			    "the queue");
 	assert_null(not_told(3, "Succeeded", "0/3", a));
 }
 

@@ -200,7 +200,7 @@ static void what_may_not_be_moved_keeps_it(void **state)
 	ask(d, DRIFT_EVICTS, "labels");
 	/* The eviction was tried and withdrawn, because some pods did not leave. */
 	drift_withdrawn(drift, claim(d));
-	ask(d, DRIFT_STAYS, "tried again later");
+	ask(d, DRIFT_STAYS, "drover tries again later");
 	bench_run(d, DRIFT_BARRED_MS);
 	ask(d, DRIFT_EVICTS, "labels");
 }
