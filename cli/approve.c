@@ -367,9 +367,9 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 			a->adopt ? arena_printf(mem, ", serves claim %s", a->adopt) : "",
 			begins && !a->wipe && !a->adopt
 				? arena_printf(mem,
-					       "; drover wipes it now, but if it is on or may "
-					       "serve a tenant, drover waits for `drover approve "
-					       "%s --wipe`",
+					       "; drover now wipes the machine; if the machine is "
+					       "on or may serve a tenant, drover first waits for "
+					       "`drover approve %s --wipe`",
 					       a->machine)
 				: ""));
 }

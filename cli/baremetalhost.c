@@ -73,8 +73,9 @@ static const char *address_of(const struct baremetalhost_import *m, const char *
 		*why = "the suffix of its BMC address is neither +http nor +https";
 		return NULL;
 	}
-	note(notes, "  tls: drover will trust the certificate that the BMC shows first, and later "
-		    "no other; fingerprint or caSecretRef also verify the first one");
+	note(notes, "  tls: drover will trust the first certificate that the BMC shows, and later "
+		    "no other certificate; to verify the first certificate too, set fingerprint or "
+		    "caSecretRef instead");
 	return arena_printf(m->a, "https://%s", rest);
 }
 

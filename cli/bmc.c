@@ -320,8 +320,8 @@ static const struct argp argp = {
 	.parser = parse,
 	.args_doc = "probe ADDRESS|MACHINE",
 	.doc = "Show how drover would use a BMC: identity, power, boot of the agent, media, "
-	       "drives, active quirks and latency; what the BMC lacks, and what that means.\v"
-	       "Examples:\n"
+	       "drives, active quirks and latency; which functions the BMC lacks, and what drover "
+	       "then cannot do.\vExamples:\n"
 	       "  drover bmc probe https://10.0.8.17 --user drover --password-file pw\n"
 	       "  drover bmc probe gpu-r1-07 -o json\n"
 	       "The probe reads what drover reads, from this computer, and changes nothing: it "

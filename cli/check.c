@@ -195,7 +195,7 @@ static void check_definition(struct check *k, const json_t *ours)
 	}
 	if (!theirs) {
 		findings_add(k->f, FINDING_UNKNOWN, name,
-			     "reading it needs the permission `get` on customresourcedefinitions",
+			     "give your user the permission `get` on customresourcedefinitions",
 			     "%s", e.text);
 		return;
 	}
@@ -246,8 +246,7 @@ static void check_lease(struct check *k)
 
 	if (lease_holder_read(k->c, k->ns, &h, &e) < 0) {
 		findings_add(k->f, FINDING_UNKNOWN, "controller",
-			     "reading its Lease needs the permission `get` on leases in drover's "
-			     "namespace",
+			     "give your user the permission `get` on leases in drover's namespace",
 			     "%s", e.text);
 		return;
 	}
@@ -322,7 +321,9 @@ enum { PROBE = 0x6301 };
 
 static const struct argp_option options[] = {
 	{"probe", PROBE, NULL, 0,
-	 "Also connect from here to BMCs, agent endpoints, managers and tenants' API servers", 0},
+	 "Also test connections from this computer to BMCs, agent endpoints, managers and tenants' "
+	 "API servers",
+	 0},
 	CLI_NAMESPACE_ROW,
 	CLI_OPTION_ROWS};
 
@@ -352,9 +353,8 @@ static const struct argp argp = {
 	       "wrong, the most severe first: the API server with its version and clock, the "
 	       "CustomResourceDefinitions, permissions, the leader and its Service, the image of "
 	       "its replicas, Secrets, and the objects to which Providers, pools, tenants and "
-	       "machines refer. With --probe also whether the addresses that they name can be "
-	       "reached from here.\v"
-	       "Examples:\n"
+	       "machines refer. With --probe, the command also tests whether it can reach the "
+	       "addresses in these objects from this computer.\vExamples:\n"
 	       "  drover check\n"
 	       "  drover check -o json\n"
 	       "  drover check --context prod -n drover-system\n"
@@ -363,8 +363,8 @@ static const struct argp argp = {
 	       "metadata. A probe sends no credentials. `wrong`: does not work. `warn`: works, but "
 	       "may fail later or in part. `?`: could not be checked, for example because your "
 	       "user may not read it.\n"
-	       "Exit status: 0 nothing is wrong, whatever the warnings; 1 something is wrong, or "
-	       "the cluster cannot be reached; 2 wrong usage.",
+	       "Exit status: 0 nothing is wrong (but there may be warnings); 1 something is wrong, "
+	       "or the cluster cannot be reached; 2 wrong usage.",
 };
 
 int cli_check(int argc, char **argv)

@@ -68,7 +68,7 @@ static void check_image(struct check *k, const json_t *deployment)
 	if (cli_list_of(k->c, &KUBE_PODS, k->ns, "app=" CONTROLLER_DEPLOYMENT, on_pod, &p, &e) <
 	    0) {
 		findings_add(k->f, FINDING_UNKNOWN, "image",
-			     "reading it needs the permission `list` on pods in drover's namespace",
+			     "give your user the permission `list` on pods in drover's namespace",
 			     "%s", e.text);
 		return;
 	}
@@ -85,8 +85,8 @@ static void check_image(struct check *k, const json_t *deployment)
 			arena_printf(
 				a,
 				"kubectl -n %s rollout status deployment/" CONTROLLER_DEPLOYMENT
-				"; if no rollout is in progress, a tag was moved: install "
-				"drover by digest",
+				"; if no rollout is in progress, the image's tag was moved to a "
+				"new image: install drover by digest",
 				k->ns),
 			"replicas run different images: %s", all);
 	else
@@ -129,7 +129,7 @@ void check_deployment(struct check *k)
 			     k->ns);
 	} else {
 		findings_add(k->f, FINDING_UNKNOWN, "image",
-			     "reading it needs the permissions `get` on deployments and `list` on "
+			     "give your user the permissions `get` on deployments and `list` on "
 			     "pods in drover's namespace",
 			     "%s", e.text);
 	}

@@ -280,8 +280,8 @@ static void look_at(struct look *l, enum object_kind_id kind)
 		/* a missing CustomResourceDefinition needs no finding here, because
 		 * check_definitions() reports it */
 		findings_add(l->k->f, FINDING_UNKNOWN, object_kinds[kind].plural,
-			     "reading them needs the ClusterRole drover-view (deploy/rbac.yaml)",
-			     "%s", e.text);
+			     "give your user the ClusterRole drover-view (deploy/rbac.yaml)", "%s",
+			     e.text);
 	}
 }
 

@@ -173,7 +173,7 @@ void check_right(struct check *k, const struct check_right *r)
 		return;
 	k->mute = true;
 	findings_add(k->f, FINDING_UNKNOWN, "drover's rights",
-		     "checking them needs the permission `create` on subjectaccessreviews", "%s",
+		     "give your user the permission `create` on subjectaccessreviews", "%s",
 		     e.text);
 }
 
@@ -201,7 +201,7 @@ void check_rights_report(struct check *k, const char *mend)
 
 		findings_add(k->f, FINDING_WRONG, "drover's rights",
 			     arena_printf(a,
-					  "%s; or add to the rules of a %s that is bound to it: "
+					  "%s; or bind a %s to the ServiceAccount with this rule: "
 					  "- {apiGroups: [%s], resources: [%s], %s%s%sverbs: [%s]}",
 					  mend, ns[0] ? "Role" : "ClusterRole",
 					  group[0] ? group : "\"\"", resource,

@@ -109,7 +109,7 @@ static void check_one(const struct slices *s, const char *service)
 
 	if (!o && e.kind != ERR_NOT_FOUND)
 		findings_add(k->f, FINDING_UNKNOWN, of,
-			     "reading it needs the permission `get` on services in drover's "
+			     "give your user the permission `get` on services in drover's "
 			     "namespace",
 			     "%s", e.text);
 	else if (!o && slice)
@@ -129,8 +129,8 @@ static void check_one(const struct slices *s, const char *service)
 		findings_add(
 			k->f, FINDING_WRONG, of,
 			arena_printf(s->a,
-				     "run drover with --leader-service %s; if it does, read the "
-				     "events: kubectl -n %s get events",
+				     "run drover with --leader-service %s; if drover already runs "
+				     "with this option, read the events: kubectl -n %s get events",
 				     service, k->ns),
 			"leads to no replica: it has no selector, and no leader has written "
 			"EndpointSlice %s" LEADER_SLICE_SUFFIX,
@@ -152,8 +152,8 @@ void check_service(struct check *k)
 	if (cli_list_of(k->c, &KUBE_ENDPOINTSLICES, k->ns, NULL, on_slice, &s, &e) < 0) {
 		if (e.kind != ERR_NOT_FOUND)
 			findings_add(k->f, FINDING_UNKNOWN, "service/" LEADER_SERVICE,
-				     "reading its endpoints needs the permission `list` on "
-				     "endpointslices in drover's namespace",
+				     "give your user the permission `list` on endpointslices in "
+				     "drover's namespace",
 				     "%s", e.text);
 		return;
 	}

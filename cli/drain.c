@@ -462,8 +462,8 @@ static const struct argp_option options[] = {
 	 "When to apply --on-deadline: 2h (from now) or 2026-12-01T04:00:00Z (default: never)", 0},
 	{"on-deadline", ON_DEADLINE, "Stop|Escalate", 0,
 	 "What happens at the deadline. Stop: machines that have not left their tenant stay in "
-	 "service; Escalate: delete the remaining pods, even against PodDisruptionBudgets, and go "
-	 "on (default: Stop)",
+	 "service; Escalate: delete the remaining pods, even against PodDisruptionBudgets, then "
+	 "switch the machines off (default: Stop)",
 	 0},
 	{"not-before", NOT_BEFORE, "TIME", 0,
 	 "Begin at this time, written as for --deadline (default: now)", 0},

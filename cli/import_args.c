@@ -15,7 +15,10 @@ error_t import_args_parse(int key, char *arg, struct argp_state *st, struct impo
 		if (!i->import && !str_eq(arg, "import"))
 			argp_error(st, "unknown subcommand '%s': want import", arg);
 		if (i->of)
-			argp_error(st, "give one %s; without a name all of them are read", what);
+			argp_error(st,
+				   "give at most one %s; without a name, the command reads "
+				   "all",
+				   what);
 		if (i->import)
 			i->of = arg;
 		i->import = true;

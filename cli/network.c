@@ -452,14 +452,16 @@ static const struct argp argp = {
 	.args_doc = "check [PROVIDER]",
 	.doc = "Check that the network fabric of Providers has what drover needs: login, site, "
 	       "template, server clusters, each Machine with its links, the paths to tenants' API "
-	       "servers, switches. Prints what is wrong and how to fix it, and which machines wait "
-	       "for their switch port; changes nothing.\v"
-	       "Examples:\n  drover network check\n  drover network check hall-a -o json\n"
+	       "servers, switches. The command prints what is wrong and how to fix it, and which "
+	       "machines wait for drover to move their switch port. The command changes "
+	       "nothing.\vExamples:\n"
+	       "  drover network check\n"
+	       "  drover network check hall-a -o json\n"
 	       "The command reads Providers, Machines, VirtualClusters and the Secrets that the "
 	       "Provider names; if a tenant's API server is reached through a VIP, also the "
 	       "settings of Cilium and Calico in the host cluster. It calls the fabric's "
-	       "controller from this machine. Exit status 1: something is wrong, a "
-	       "machine waits for its port, or something could not be checked.",
+	       "controller from this machine. Exit status 1: something is wrong, a machine waits "
+	       "for its port, or something could not be checked.",
 };
 
 static int run(struct network *w)

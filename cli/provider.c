@@ -55,7 +55,7 @@ static void on_done(const json_t *findings, unsigned wrong, void *arg)
 }
 
 static const struct argp_option options[] = {
-	{"machine", MACHINE, "NAME", 0, "Machine to ask about, by the name that the program knows",
+	{"machine", MACHINE, "NAME", 0, "Name of the machine to ask about, as the program knows it",
 	 0},
 	{"cloud", CLOUD, "TYPE", 0,
 	 "For a program that launches cloud instances: the instance type to ask about. With "

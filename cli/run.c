@@ -180,21 +180,22 @@ static const struct argp_option options[] = {
 	 "(default: none)",
 	 0},
 	{"management-network", OPT_NETWORK, "NETWORK", 0,
-	 "Network such as 10.0.8.0/24 to which no tenant's kubeconfig may point. drover always "
-	 "refuses the addresses of BMCs and its own; may be repeated (default: none)",
+	 "Network such as 10.0.8.0/24 to which no tenant's kubeconfig may point, in addition to "
+	 "the addresses of BMCs and of drover, which are always forbidden; may be repeated "
+	 "(default: none)",
 	 0},
 	{"allow-libvirt", OPT_LIBVIRT, "URI", 0,
 	 "URI that Providers of type libvirt may use in spec.libvirt.uri, such as qemu:///system, "
 	 "compared letter for letter; may be repeated (default: none)",
 	 0},
 	{"agent-listen", OPT_AGENT, "ADDR:PORT", 0,
-	 "TLS endpoint for agents (default: 0.0.0.0:8443)", 0},
+	 "Address and port at which drover serves agents over TLS (default: 0.0.0.0:8443)", 0},
 	{"agent-name", OPT_NAME, "HOST", 0,
 	 "Host name or IP address in the certificate of --agent-listen; may be repeated (default: "
 	 "the host name)",
 	 0},
 	{"media-listen", OPT_MEDIA, "ADDR:PORT", 0,
-	 "HTTP endpoint for boot media (default: 0.0.0.0:8080)", 0},
+	 "Address and port at which drover serves boot media over HTTP (default: 0.0.0.0:8080)", 0},
 	{"leader-service", OPT_LEADER_SERVICE, "NAME", 0,
 	 "Service without selector, in drover's namespace, that leads machines to the leader: the "
 	 "leader writes its pod into EndpointSlice NAME-leader. Needs --pod-ip and --node-name "
@@ -236,9 +237,10 @@ static const struct argp_option options[] = {
 	{"settle-ms", OPT_SETTLE, "MS", 0,
 	 "Interval between the two reads that prove that a machine is off (default: 5000)", 0},
 	{"batch-idle-ms", OPT_BATCH_IDLE, "MS", 0,
-	 "Plan new pods once no further pod has arrived for this long (default: 1000)", 0},
+	 "Time without a further new pod after which drover plans the new pods (default: 1000)", 0},
 	{"batch-max-ms", OPT_BATCH_MOST, "MS", 0,
-	 "Plan new pods at the latest this long after the first of them arrived (default: 10000)",
+	 "Longest time from the arrival of the first new pod until drover plans the new pods "
+	 "(default: 10000)",
 	 0},
 	{"usage-half-life", OPT_HALF_LIFE, "DURATION", 0,
 	 "Age at which a tenant's past GPU use counts half in the order of the queue (default: "

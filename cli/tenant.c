@@ -221,8 +221,8 @@ static void import_one(struct import *m, const struct found *f)
 		     "  controlPlane: found no StatefulSet or Deployment of this name, so drover "
 		     "cannot tell whether the vCluster sleeps");
 	if (!f->server)
-		note(m, "  server: the Service has no address yet; drover refuses the kubeconfig "
-			"if its server is localhost");
+		note(m, "  server: the Service has no address yet; if the server in the kubeconfig "
+			"is localhost, drover refuses the kubeconfig until you set spec.server");
 	if (!f->join)
 		note(m,
 		     "  joinEndpoint: the Service has no address outside the cluster; nodes join "
@@ -276,11 +276,12 @@ static int import(struct import *m)
 		return cli_report_unreadable(m->c, OBJECT_VIRTUAL_CLUSTER, NULL, &e);
 	if (cli_list_of(m->c, &KUBE_SERVICES, in, /* mutant: import-synced */ CHART_LABELS,
 			on_service, m, &e) < 0)
-		return cli_failed(
-			m->c, "%s; finding vClusters needs the permission `list` on services%s",
-			e.text,
-			in ? " in that namespace"
-			   : " in all namespaces; with NAMESPACE/NAME only in that namespace");
+		return cli_failed(m->c,
+				  "%s; finding vClusters needs the permission `list` on services%s",
+				  e.text,
+				  in ? " in that namespace"
+				     : " in all namespaces; to need it in one namespace only, give "
+				       "NAMESPACE/NAME");
 	if (!m->found.n)
 		return cli_failed(m->c,
 				  "found no vCluster %s%sin this cluster (no Service with labels "

@@ -456,7 +456,7 @@ static const char *foot_of(const struct draw *d, enum screen_look *look)
 	if (v->input == TOP_REASON)
 		return arena_printf(d->a, "%s %s, reason: %s_", verb, v->asked, v->reason);
 	if (v->input == TOP_SURE)
-		return arena_printf(d->a, "y: %s %s? other key: no", verb, v->asked);
+		return arena_printf(d->a, "%s %s? y: yes; any other key: no", verb, v->asked);
 	*look = v->trouble ? SCREEN_RED : SCREEN_PLAIN;
 	if (v->trouble)
 		return arena_printf(d->a, "not updated since %s: %s", str_time(t, v->now),

@@ -193,15 +193,18 @@ static void print_next(const struct uninstall *w, const struct lease_holder *h)
 	fprintf(out, "%zu objects are left, %zu of them with a finalizer\n", w->n, n);
 	if (h->state == LEASE_HELD)
 		fprintf(out,
-			"drover runs (replica %s): delete the objects now, and drover drains, "
-			"wipes and removes its finalizers; `drover why` shows what an object waits "
-			"for\n",
+			"drover runs (replica %s): delete the objects now; drover then drains and "
+			"wipes the machines and removes its finalizers. `drover why` shows what an "
+			"object waits for\n",
 			h->name);
 	else if (!held(w, true) && n == w->n)
-		fputs("only finalizers of others hold them: their owners remove them\n", out);
+		fputs("no finalizer of drover is left: only the software that set the other "
+		      "finalizers can remove them\n",
+		      out);
 	else
-		fputs("drover does not run: to save the objects in a file and delete them without "
-		      "draining or wiping: drover uninstall --release-finalizers --save FILE\n",
+		fputs("drover does not run. To save the objects in a file and then delete them, "
+		      "without draining or wiping machines: drover uninstall --release-finalizers "
+		      "--save FILE\n",
 		      out);
 }
 
@@ -271,8 +274,10 @@ static int keep_bill(struct uninstall *w, const json_t *o, struct err *e)
 		rc = put_bill(w, out, e);
 	if (rc == 0 || (e->kind != ERR_NOT_FOUND && e->kind != ERR_INVALID))
 		return rc;
-	fprintf(stderr, "%s: the bill of %s is only in %s: %s\n", w->c->verb,
-		json_str_at(o, "metadata", "name"), w->u->save, e->text);
+	fprintf(stderr,
+		"%s: the bill of %s is saved only in the file %s, not in a ConfigMap: "
+		"%s\n",
+		w->c->verb, json_str_at(o, "metadata", "name"), w->u->save, e->text);
 	return 0;
 }
 
@@ -439,7 +444,7 @@ struct line {
 static const struct argp_option options[] = {
 	{"check", CHECK, NULL, 0, "Only list the objects (default)", 0},
 	{"release-finalizers", RELEASE, NULL, 0,
-	 "Without drover: delete all objects, and remove drover's finalizers", 0},
+	 "Delete all objects and remove drover's finalizers, if drover no longer runs", 0},
 	{"save", SAVE, "FILE", 0,
 	 "With --release-finalizers: new file for the objects, one JSON object a line", 0},
 	{"yes", 'y', NULL, 0, "With --release-finalizers: do not ask for confirmation", 0},
@@ -487,12 +492,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.doc = "List every object of drover that is left, with the finalizers that hold it and "
-	       "with what is lost if it is deleted without drover. With --release-finalizers, "
-	       "delete the objects: for an installation whose controller is gone. It is refused "
-	       "while drover runs, because drover itself removes its finalizers once machines are "
-	       "drained and wiped.\v"
-	       "Examples:\n"
+	.doc = "List every object of drover that is left, with the finalizers that prevent its "
+	       "deletion, and with what is lost if the object is deleted while drover does not "
+	       "run. With --release-finalizers, delete the objects; this is for an installation "
+	       "whose controller no longer runs. While the controller runs, --release-finalizers "
+	       "is refused, because the controller itself removes the finalizers once machines are "
+	       "drained and wiped.\vExamples:\n"
 	       "  drover uninstall --check\n"
 	       "  drover uninstall --release-finalizers --save drover-objects.jsonl\n"
 	       "Bills of tenants are saved in ConfigMaps drover-bills-*, from where drover cost "

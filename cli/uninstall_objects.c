@@ -32,7 +32,9 @@ static const char *of_tenant(const json_t *o, struct arena *a)
 {
 	const size_t charges = json_array_size(json_at(o, "status", "cost", "charges")),
 		     debts = json_array_size(json_at(o, "status", "debts"));
-	const char *bill = charges ? "its bill is saved in a ConfigMap, and grows no more" : "";
+	const char *bill = charges ? "its bill is saved in a ConfigMap; later costs are not "
+				     "recorded"
+				   : "";
 	const char *nodes =
 		debts ? arena_printf(
 				a,
@@ -75,11 +77,15 @@ static const char *of_machine(const json_t *o, struct arena *a)
 		return arena_printf(a, "its virtual machine and drives stay at Provider %s",
 				    provider);
 	if (claim)
-		return arena_printf(a, "stays as it is (%s): in the network of claim %s, not wiped",
+		return arena_printf(a,
+				    "the machine (%s) stays in the network of claim %s and is not "
+				    "wiped",
 				    state, claim);
 	if (!has_finalizer(o, FINALIZER_MACHINE) || s == MACHINE_FREE || s == MACHINE_RETIRED)
 		return "";
-	return arena_printf(a, "stays as it is (%s): not proved off, isolated or wiped",
+	return arena_printf(a,
+			    "the machine stays as it is (%s), without proof that it is off, "
+			    "isolated or wiped",
 			    state[0] ? state : "no state");
 }
 

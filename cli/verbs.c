@@ -160,7 +160,7 @@ static void read_one(struct one *v, const struct argp_option *options, const cha
 
 static const struct argp_option plain_options[] = {CLI_OPTION_ROWS};
 static const struct argp_option reason_options[] = {
-	{"reason", 'r', "TEXT", 0, "Why; shown to everyone who looks at the machine", 0},
+	{"reason", 'r', "TEXT", 0, "Reason, shown to everyone who looks at the machine", 0},
 	CLI_OPTION_ROWS};
 
 int cli_approve(int argc, char **argv)
@@ -175,7 +175,7 @@ int cli_approve(int argc, char **argv)
 		 "leave the list, or that only the BMC lists, were not wiped: confirm that you "
 		 "know where they are. A quarantined machine is wiped again",
 		 0},
-		{"yes", 'y', NULL, 0, "With --drives: do not ask you to confirm", 0},
+		{"yes", 'y', NULL, 0, "With --drives: do not ask for confirmation", 0},
 		{"adopt", ADOPT, "CLAIM", 0,
 		 "Take over a running machine, without a wipe. CLAIM is its NodeClaim, which has "
 		 "the same name as its Node in the tenant's cluster",

@@ -209,13 +209,17 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse,
 	.args_doc = "\nNAME\nTYPE/NAME\nTENANT/NAMESPACE/POD\ngang/TENANT/NAMESPACE/GANG",
-	.doc = "Show why an object is stuck: since when, what it waits for, when drover retries, "
-	       "and what helps. Without a name: list everything that is stuck, the most urgent "
-	       "first. The list comes from the leader (docs/view.md); if the leader does not "
-	       "answer within 3 s, from objects, and a line on standard error says so.\v"
-	       "Examples:\n  drover why\n  drover why --short\n  drover why gpu-r1-07\n"
+	.doc = "Show why an object is stuck: since when, what the object waits for, when drover "
+	       "retries, and what helps. Without a name: list everything that is stuck, the most "
+	       "urgent first. The list comes from the leader (docs/view.md); if the leader does "
+	       "not answer within 3 s, the command makes the list from drover's objects, and a "
+	       "line on standard error says so.\vExamples:\n"
+	       "  drover why\n"
+	       "  drover why --short\n"
+	       "  drover why gpu-r1-07\n"
 	       "  drover why pool/h100\n"
-	       "  drover why tenant team-a\n  drover why h100-x7k2p -o json\n"
+	       "  drover why tenant team-a\n"
+	       "  drover why h100-x7k2p -o json\n"
 	       "  drover why team-a/default/train-0\n"
 	       "  drover why gang/team-a/default/train\n"
 	       "  drover why train-0 --kubeconfig team-a.conf\n"

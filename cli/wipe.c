@@ -246,8 +246,8 @@ static void on_keys(json_t *o, const struct err *e, void *arg)
 	if (e) {
 		if (e->kind == ERR_NOT_FOUND)
 			complain(v, "ConfigMap " KEYS_PUBLISHED,
-				 "not found: no drover has published its keys in this namespace; "
-				 "check --context and --namespace, or give --keys FILE");
+				 "not found: drover has published no keys in this namespace; check "
+				 "--context and --namespace, or give --keys FILE");
 		else if (e->code == 403)
 			complain(v, "ConfigMap " KEYS_PUBLISHED,
 				 "your user may not read it: bind the Role drover-auditor "
@@ -520,7 +520,7 @@ static void verify_args(struct verify *v)
 			v->names[v->nnames++] = arg;
 	}
 	if (v->report && v->nnames > 1)
-		complain(v, v->names[1], "one record or machine of the cluster at a time");
+		complain(v, v->names[1], "give at most one WipeRecord or Machine of the cluster");
 	else if (v->nnames)
 		ask_cluster(v);
 	else if (!v->nkeys)

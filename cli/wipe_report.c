@@ -148,8 +148,7 @@ static const char *codes_of(const struct report *r, const struct ints *codes)
 		all = arena_printf(r->a, "%s%s%lld", all, i ? ", " : "", (long long)codes->v[i]);
 	if (codes->n)
 		all = arena_printf(r->a, "%s (%s)", all,
-				   codes->v[codes->n - 1] ? "the last is not a success"
-							  : "success");
+				   codes->v[codes->n - 1] ? "the last command failed" : "success");
 	return all;
 }
 
@@ -260,8 +259,8 @@ static void record(const struct report *r, const struct audit_record *v)
 	pair(r, "Missing", list_of(r, &ev->inventory.missing));
 	pair(r, "Not expected", list_of(r, &ev->inventory.extra));
 	pair(r, "Signatures",
-	     v->result == AUDIT_UNFINISHED ? "valid: drover's; the agent did not sign"
-					   : "valid: the agent's and drover's");
+	     v->result == AUDIT_UNFINISHED ? "valid: drover's signature; the agent did not sign"
+					   : "valid: the agent's signature and drover's signature");
 	if (v->result != AUDIT_UNFINISHED)
 		pair(r, "Agent", wipe_trust_names[ev->agent_trust]);
 	pair(r, "Chain", chain_text(r, v));

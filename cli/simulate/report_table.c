@@ -113,8 +113,8 @@ static void print_plan(const json_t *report, struct buf *out)
 		(long long)json_int_at(p, "nothing"));
 	if (json_object_get(p, "fewest"))
 		buf_printf(out,
-			   "Lower bound by linear programming: %.0f new machines; the plan takes "
-			   "%.0f %% more.\n",
+			   "Any plan needs at least %.0f new machines (lower bound by linear "
+			   "programming); this plan takes %.0f %% more.\n",
 			   real_at(p, "fewest", NULL), real_at(p, "gap", NULL) * 100);
 	print_claims(p, out);
 	print_waiting(p, out);

@@ -428,11 +428,12 @@ static void a_service_that_is_missing_or_may_not_be_read(void **state)
 	d->host.denied_at = "/services/front";
 	assert_int_equal(check(), 0);
 	assert_said("?      service/front: ");
-	assert_said("needs the permission `get` on services in drover's namespace\n");
+	assert_said("give your user the permission `get` on services in drover's namespace\n");
 	d->host.denied_at = "/endpointslices";
 	assert_int_equal(check(), 0);
 	assert_said("?      service/drover: ");
-	assert_said("needs the permission `list` on endpointslices in drover's namespace\n");
+	assert_said(
+		"give your user the permission `list` on endpointslices in drover's namespace\n");
 }
 
 /* --- an API server that answers access reviews ------------------------------------------------ */
@@ -517,9 +518,9 @@ static void rights_that_lack_are_named(void **state)
 	assert_int_equal(check(), 1);
 	assert_said("wrong  drover's rights: system:serviceaccount:" BENCH_NS
 		    ":drover may not get, create, patch leases in namespace " BENCH_NS "\n"
-		    "       kubectl apply -f deploy/rbac.yaml; or add to the rules of a Role that "
-		    "is bound to it: - {apiGroups: [coordination.k8s.io], resources: [leases], "
-		    "verbs: [get, create, patch]}\n");
+		    "       kubectl apply -f deploy/rbac.yaml; or bind a Role to the "
+		    "ServiceAccount with this rule: - {apiGroups: [coordination.k8s.io], "
+		    "resources: [leases], verbs: [get, create, patch]}\n");
 	assert_unsaid("configmaps in namespace");
 	assert_said("OK     your rights: your user has the rights of the ClusterRole "
 		    "drover-admin\n");

@@ -169,7 +169,7 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	assert_int_equal(MACHINE("export"), 2);
 	verb_assert_said("unknown subcommand 'export': want import");
 	assert_int_equal(MACHINE("import", "a", "b", "--provider", "x"), 2);
-	verb_assert_said("give one BareMetalHost");
+	verb_assert_said("give at most one BareMetalHost");
 	assert_int_equal(MACHINE("import", "--provider", "a b"), 2);
 	verb_assert_said("want the name of a Provider");
 	assert_int_equal(MACHINE("--provider", "x"), 2);

@@ -208,7 +208,7 @@ static void one_is_chosen_by_name_or_place(void **state)
 	d->host.denied_at = "/services";
 	verb_errors_begin();
 	assert_int_equal(import("a", NULL), 1);
-	verb_errors_end("with NAMESPACE/NAME only in that namespace");
+	verb_errors_end("to need it in one namespace only, give NAMESPACE/NAME");
 }
 
 static void a_wrong_command_line_is_refused_by_name(void **state)
@@ -218,7 +218,7 @@ static void a_wrong_command_line_is_refused_by_name(void **state)
 	} lines[] = {
 		{{NULL}, "want import"},
 		{{"export", NULL}, "unknown subcommand 'export': want import"},
-		{{"import", "a", "b", NULL}, "give one vCluster"},
+		{{"import", "a", "b", NULL}, "give at most one vCluster"},
 		{{"import", "-n", "a/b", NULL},
 		 "--namespace: want the name of a namespace, got 'a/b'"},
 		{{"import", "--quota", "many", NULL}, "want a number of GPUs, got 'many'"},

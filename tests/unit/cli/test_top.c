@@ -428,7 +428,7 @@ static void an_action_is_for_the_machine_that_was_asked_about(void **state)
 	(void)state;
 	type(v, "r");
 	draw(v, 80, 24);
-	assert_drawn("y: retry gpu-broken? other key: no");
+	assert_drawn("retry gpu-broken? y: yes; any other key: no");
 	assert_int_equal(top_view_action(v).verb, TOP_NOTHING);
 	/* The machine is deleted before the user answers the question. */
 	top_view_machine(v, "gpu-broken", NULL);

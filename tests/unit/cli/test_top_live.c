@@ -143,7 +143,7 @@ static void changes_and_actions_are_shown(void **state)
 	pty_await(&p, "NoCapacity: all taken");
 
 	pty_type(&p, "/m-1\nr");
-	pty_await(&p, "y: retry m-1?");
+	pty_await(&p, "retry m-1? y: yes");
 	pty_type(&p, "y");
 	pty_await(&p, "machine m-1 (free): nothing waits for a retry");
 	pty_await(&p, "kubectl ");
@@ -153,7 +153,7 @@ static void changes_and_actions_are_shown(void **state)
 	pty_type(&p, "\n");
 	pty_await(&p, "filter: m-1 (1 of 2)");
 	pty_type(&p, "l");
-	pty_await(&p, "y: release m-1?");
+	pty_await(&p, "release m-1? y: yes");
 	pty_type(&p, "y");
 	pty_await(&p, "drover top: machine m-1 is free: it is neither held nor quarantined");
 	pty_type(&p, "\n");

@@ -147,7 +147,7 @@ static void an_update_sends_few_bytes(void **state)
 	pty_type(&p, "/gpu-00001\n");
 	pty_await(&p, "(1 of 20)");
 	pty_type(&p, "r");
-	pty_await(&p, "y: retry gpu-00001?");
+	pty_await(&p, "retry gpu-00001? y: yes");
 	before = p.bytes;
 	pty_type(&p, "y");
 	pty_await(&p, "draining");
@@ -164,7 +164,7 @@ static void a_question_comes_first(void **state)
 	pty_type(&p, "Q");
 	pty_await(&p, "quarantine gpu-00003, reason: _");
 	pty_type(&p, "\nRMA 88x\1771\n");
-	pty_await(&p, "y: quarantine gpu-00003? other key: no");
+	pty_await(&p, "quarantine gpu-00003? y: yes; any other key: no");
 	pty_type(&p, "n");
 	pty_await(&p, "?: help");
 	pty_type(&p, "QRMA 881\ny");

@@ -109,9 +109,9 @@ static void each_object_is_listed_with_what_it_loses(void **state)
 	left_by_drover(*state);
 	assert_int_equal(uninstall(false), 1);
 	assert_said("virtualcluster/team-a   drover.dev/virtual-cluster   its bill is saved in a "
-		    "ConfigMap, and grows no more; 1 Nodes or bootstrap tokens stay in its "
-		    "cluster, first Node n-1");
-	assert_said("stays as it is (serving): in the network of claim n-1, not wiped");
+		    "ConfigMap; later costs are not recorded; 1 Nodes or bootstrap tokens stay in "
+		    "its cluster, first Node n-1");
+	assert_said("the machine (serving) stays in the network of claim n-1 and is not wiped");
 	assert_said("proof that machine m-1 was wiped, which drover has not exported yet");
 	assert_said("5 objects are left, 4 of them with a finalizer\n");
 	assert_said("drover uninstall --release-finalizers --save FILE\n");
@@ -223,7 +223,7 @@ static void finalizers_of_others_stay(void **state)
 	assert_int_equal(uninstall(true), 1);
 	verb_errors_end("removes its finalizers");
 	assert_said("machine/m-1 (deleted)   example.com/inventory");
-	assert_said("only finalizers of others hold them");
+	assert_said("no finalizer of drover is left: only the software that set");
 }
 
 static void a_file_that_exists_is_not_overwritten(void **state)

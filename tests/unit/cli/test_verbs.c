@@ -541,8 +541,8 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 	bench_status(d, OBJECT_MACHINE, "m-1",
 		     "{'identity': {'systemUUID': '', 'serialNumber': 'S9'}}");
 	assert_int_equal(cli_do_approve(&c, &a), 0);
-	assert_said("; drover wipes it now, but if it is on or may serve a tenant, drover waits "
-		    "for `drover approve m-1 --wipe`\n");
+	assert_said("; drover now wipes the machine; if the machine is on or may serve a tenant, "
+		    "drover first waits for `drover approve m-1 --wipe`\n");
 	json_decref(o);
 	o = bench_get(d, OBJECT_MACHINE, "m-1");
 	assert_null(json_at(o, "spec", "identity", "systemUUID"));

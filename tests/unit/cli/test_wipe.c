@@ -123,7 +123,7 @@ static void a_report_is_printed_as_text_and_as_a_page(void **state)
 	assert_int_equal(WIPE("{}", "report", "-"), 1);
 	verb_assert_said("give the public keys");
 	assert_int_equal(WIPE(NULL, "report", "a-1-1", "b-1-1", "--key", made.drover_text), 1);
-	verb_assert_said("one record or machine of the cluster at a time");
+	verb_assert_said("give at most one WipeRecord or Machine of the cluster");
 	assert_int_equal(WIPE(NULL, "report", "a-1-1", "-o", "json"), 2);
 	assert_int_equal(WIPE(NULL, "report", "/nonexistent/r.json", "--key", made.drover_text), 1);
 	assert_null(strstr(verb_said, "Wipe report"));

@@ -64,7 +64,7 @@ static void a_good_record_is_told_with_each_drive(void **state)
 	assert_said(
 		"    Tenancy        40 (counts the uses of this machine), attempt 1 to wipe it\n");
 	assert_said("    Drives         2 expected, 2 found\n");
-	assert_said("    Signatures     valid: the agent's and drover's\n");
+	assert_said("    Signatures     valid: the agent's signature and drover's signature\n");
 	assert_said("    Chain          the first record of this machine\n");
 	assert_said("    Digest         sha256:");
 	assert_said("    Not covered    GPUMemory, BMC\n");
@@ -78,7 +78,7 @@ static void a_good_record_is_told_with_each_drive(void **state)
 	assert_said("  Drive 2: Micron 7450\n    Type           NVMe, spinning disk\n");
 	assert_said("Record gpu-1-41-1\n    Result         NOT WIPED: the attempt did not finish\n"
 		    "    Cause          AgentSilent: x\n");
-	assert_said("valid: drover's; the agent did not sign\n");
+	assert_said("valid: drover's signature; the agent did not sign\n");
 	assert_said("    Chain          linked to the previous record, gpu-1-41-1, which was");
 	assert_said("3 records checked: signatures, fields, verdict and chain agree.");
 
