@@ -37,6 +37,8 @@ struct metric {
 	size_t nlabels;
 	double *bound;
 	size_t nbounds;
+	/* True: metrics_forget() removes the series */
+	bool transient;
 	struct map *series;
 };
 
@@ -232,6 +234,24 @@ double metric_get(const struct metric *f, const char *const *values)
 	const struct series *s = map_get(f->series, key_of(f, values, false, &k));
 
 	return s ? s->value : 0;
+}
+
+void metric_transient(struct metric *f)
+{
+	f->transient = true;
+	map_clear(f->series);
+}
+
+void metrics_forget(struct metrics *m)
+{
+	struct map_iter it;
+
+	map_for_each (it, m->families) {
+		struct metric *f = it.value;
+
+		if (f->transient)
+			map_clear(f->series);
+	}
 }
 
 /* --- text --- */

@@ -39,6 +39,12 @@ void metric_observe(struct metric *f, const char *const *values, double x);
 /* Returns the value of a counter or gauge; 0 if the series does not exist. */
 double metric_get(const struct metric *f, const char *const *values);
 
+/* Marks a family as valid only for a while, such as gauges that the leader alone shows.
+ * metrics_forget() removes all series of the marked families; a family without labels then has no
+ * series until it is set again. */
+void metric_transient(struct metric *f);
+void metrics_forget(struct metrics *m);
+
 void metrics_write(const struct metrics *m, struct buf *out);
 
 #endif

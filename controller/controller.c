@@ -306,6 +306,8 @@ static void on_leading(int64_t transitions, void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = true;
+	/* A plan made while following may have set gauges. */
+	metrics_forget(c->ctx.metrics);
 	log_info("leading", LOG_S("identity", c->ctx.o.identity),
 		 LOG_I("transitions", transitions));
 	leader_service_lead(c->leader_service);

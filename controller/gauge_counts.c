@@ -10,6 +10,15 @@ struct count {
 	double n;
 };
 
+struct metric *gauge_of_fleet(struct metrics *m, const char *name, const char *help,
+			      const char *const *labels)
+{
+	struct metric *f = metrics_gauge(m, name, help, labels);
+
+	metric_transient(f);
+	return f;
+}
+
 struct map *gauge_counts_new(void)
 {
 	return map_new(free);

@@ -15,6 +15,10 @@
  */
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
+/* Declares a gauge that only the leader shows (metric_transient()). Arguments as for
+ * metrics_gauge(). */
+struct metric *gauge_of_fleet(struct metrics *m, const char *name, const char *help,
+			      const char *const *labels);
 /* Returns an empty set of sums; free with map_free(). */
 struct map *gauge_counts_new(void);
 void gauge_counts_add(struct map *counts, const char *what, double n);

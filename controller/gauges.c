@@ -136,21 +136,42 @@ static void read_bills(struct gauges *f)
 	gauge_counts_show_pairs(f->amount, f->money);
 }
 
-void gauges_read(struct gauges *f)
+static void read_tenants(struct gauges *f)
 {
-	const struct loop_stats stats = loop_stats(f->c->loop);
 	double usable = 0, asleep = 0;
 	struct map_iter it;
 
-	read_machines(f);
-	read_claims(f);
-	read_bills(f);
-	gauges_use_read(f->use);
 	map_for_each (it, f->tenants_of->map)
 		usable += tenant_usable(it.value);
 	metric_set(f->tenants, NULL, usable);
 	kube_cache_each(f->c->cache[OBJECT_VIRTUAL_CLUSTER], count_asleep, &asleep);
 	metric_set(f->asleep, NULL, asleep);
+}
+
+/* True if this replica shows the gauges of the fleet. */
+static bool shows_fleet(const struct context *c)
+{
+	return c->leading && c->ready &&
+	       (!c->lease || /* NULL in unit tests */ kube_lease_held(c->lease));
+}
+
+static void read_fleet(struct gauges *f)
+{
+	read_machines(f);
+	read_claims(f);
+	read_bills(f);
+	gauges_use_read(f->use);
+	read_tenants(f);
+}
+
+void gauges_read(struct gauges *f)
+{
+	const struct loop_stats stats = loop_stats(f->c->loop);
+
+	if (shows_fleet(f->c))
+		read_fleet(f);
+	else
+		metrics_forget(f->c->metrics);
 	metric_set(f->leading, NULL, f->c->leading);
 	metric_set(f->ahead, NULL, (double)host_clock_ahead(f->c) / 1000);
 	metric_set(f->turn, NULL, (double)stats.longest_ms);
@@ -172,26 +193,26 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->drifting = gauge_counts_new();
 	f->phases = gauge_counts_new();
 	f->money = gauge_counts_new();
-	f->gpu_seconds =
-		metrics_gauge(m, "drover_cost_month_gpu_seconds",
-			      "GPU seconds on a tenant's bill since the start of this month (UTC).",
-			      LABELS("tenant", "phase"));
-	f->amount = metrics_gauge(m, "drover_cost_month_amount",
-				  "Amount on a tenant's bill since the start of this month (UTC).",
-				  LABELS("tenant", "currency"));
-	f->machines = metrics_gauge(m, "drover_machines", "Machines by state.", LABELS("state"));
-	f->quarantined = metrics_gauge(m, "drover_machines_quarantined",
-				       "Machines in quarantine, by reason.", LABELS("reason"));
-	f->warm = metrics_gauge(m, "drover_machines_warm",
-				"Free machines that a pool keeps on with their agent running.",
-				LABELS("pool"));
-	f->drifted = metrics_gauge(m, "drover_claims_drifted",
-				   "NodeClaims that no longer match their pool's template.",
-				   LABELS("pool"));
-	f->tenants = metrics_gauge(m, "drover_tenants_usable", "Tenants whose API server answers.",
-				   NULL);
-	f->asleep = metrics_gauge(m, "drover_tenants_asleep",
-				  "Tenants whose control plane is paused or scaled to 0.", NULL);
+	f->gpu_seconds = gauge_of_fleet(
+		m, "drover_cost_month_gpu_seconds",
+		"GPU seconds on a tenant's bill since the start of this month (UTC).",
+		LABELS("tenant", "phase"));
+	f->amount = gauge_of_fleet(m, "drover_cost_month_amount",
+				   "Amount on a tenant's bill since the start of this month (UTC).",
+				   LABELS("tenant", "currency"));
+	f->machines = gauge_of_fleet(m, "drover_machines", "Machines by state.", LABELS("state"));
+	f->quarantined = gauge_of_fleet(m, "drover_machines_quarantined",
+					"Machines in quarantine, by reason.", LABELS("reason"));
+	f->warm = gauge_of_fleet(m, "drover_machines_warm",
+				 "Free machines that a pool keeps on with their agent running.",
+				 LABELS("pool"));
+	f->drifted = gauge_of_fleet(m, "drover_claims_drifted",
+				    "NodeClaims that no longer match their pool's template.",
+				    LABELS("pool"));
+	f->tenants = gauge_of_fleet(m, "drover_tenants_usable", "Tenants whose API server answers.",
+				    NULL);
+	f->asleep = gauge_of_fleet(m, "drover_tenants_asleep",
+				   "Tenants whose control plane is paused or scaled to 0.", NULL);
 	f->leading = metrics_gauge(m, "drover_leading", "1 if this replica is the leader, else 0.",
 				   NULL);
 	f->turn = metrics_gauge(

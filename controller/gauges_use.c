@@ -206,31 +206,31 @@ struct gauges_use *gauges_use_new(const struct context *c, const struct tenants 
 	u->asked = gauge_counts_new();
 	u->pods = gauge_counts_new();
 	u->pod_wait = gauge_counts_new();
-	u->gpus = metrics_gauge(m, "drover_gpus", "GPUs of machines by the machine's state.",
-				LABELS("state"));
-	u->oldest = metrics_gauge(m, "drover_machine_oldest_seconds",
-				  "Longest time that a machine has been in its state, by state.",
-				  LABELS("state"));
-	u->unreachable = metrics_gauge(m, "drover_machines_unreachable",
-				       "Machines whose BMC or manager does not answer, by reason.",
-				       LABELS("reason"));
-	u->stopped = metrics_gauge(
+	u->gpus = gauge_of_fleet(m, "drover_gpus", "GPUs of machines by the machine's state.",
+				 LABELS("state"));
+	u->oldest = gauge_of_fleet(m, "drover_machine_oldest_seconds",
+				   "Longest time that a machine has been in its state, by state.",
+				   LABELS("state"));
+	u->unreachable = gauge_of_fleet(m, "drover_machines_unreachable",
+					"Machines whose BMC or manager does not answer, by reason.",
+					LABELS("reason"));
+	u->stopped = gauge_of_fleet(
 		m, "drover_lines_stopped",
 		"NodePools and Providers whose new claims are paused because claims fail there.",
 		LABELS("kind", "reason"));
-	u->allocated = metrics_gauge(m, "drover_gpus_allocated",
-				     "GPUs of Nodes that a pool provides to a tenant.",
-				     LABELS("pool", "tenant"));
-	u->requested = metrics_gauge(
+	u->allocated = gauge_of_fleet(m, "drover_gpus_allocated",
+				      "GPUs of Nodes that a pool provides to a tenant.",
+				      LABELS("pool", "tenant"));
+	u->requested = gauge_of_fleet(
 		m, "drover_gpus_requested",
 		"GPUs that pods request on the Nodes counted in drover_gpus_allocated; the "
 		"difference is idle.",
 		LABELS("pool", "tenant"));
-	u->waiting = metrics_gauge(m, "drover_pods_waiting",
-				   "Pods marked unschedulable, by tenant.", LABELS("tenant"));
-	u->longest = metrics_gauge(m, "drover_pod_longest_wait_seconds",
-				   "Time since the longest waiting pod was marked unschedulable.",
-				   LABELS("tenant"));
+	u->waiting = gauge_of_fleet(m, "drover_pods_waiting",
+				    "Pods marked unschedulable, by tenant.", LABELS("tenant"));
+	u->longest = gauge_of_fleet(m, "drover_pod_longest_wait_seconds",
+				    "Time since the longest waiting pod was marked unschedulable.",
+				    LABELS("tenant"));
 	return u;
 }
 

@@ -540,6 +540,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 				   "Pods marked unschedulable in all tenants, and future pods "
 				   "of ProvisioningRequests.",
 				   NULL);
+	metric_transient(s->pending); /* The leader alone shows it. */
 	loop_timer_init(&s->timer, c->group, on_plan, s);
 	loop_timer_init(&s->later, c->group, on_later, s);
 	loop_timer_init(&s->slice, c->group, on_slice, s);

@@ -53,6 +53,13 @@ static void recycle(struct counters *f, const struct machine *was, const struct 
 	}
 }
 
+/* True if this replica counts what happens in the fleet. A former leader does not count the end of
+ * what it began, because the new leader counts the repetition. */
+static bool counts(const struct counters *f)
+{
+	return f && f->c->leading;
+}
+
 int64_t counters_recycle_ms(const struct counters *f)
 {
 	return f ? f->recycle_ms : 0;
@@ -62,7 +69,7 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 {
 	int64_t ms;
 
-	if (!f || !was || !is || !f->c->leading || !was->status.state ||
+	if (!counts(f) || !was || !is || !was->status.state ||
 	    str_eq(was->status.state, is->status.state) ||
 	    machine_state_find(was->status.state) == MACHINE_STATE_NONE)
 		return;
@@ -78,44 +85,44 @@ void counters_act_failed(struct counters *f, const char *act, const char *reason
 {
 	/* An act that moves ports is named "place SEGMENT". Cut off the segment, because its name
 	 * contains the name of a tenant, and the metric would get a series for each tenant. */
-	if (f)
+	if (counts(f))
 		metric_add(f->act_failures,
 			   LABELS(str_starts(act, "place ") ? "place" : act, reason), 1);
 }
 
 void counters_claim_created(struct counters *f, const char *pool)
 {
-	if (f)
+	if (counts(f))
 		metric_add(f->claims_created, LABELS(str_or(pool, "")), 1);
 }
 
 void counters_claim_failed(struct counters *f, const char *pool, const char *reason)
 {
-	if (f)
+	if (counts(f))
 		metric_add(f->claims_failed, LABELS(str_or(pool, ""), reason), 1);
 }
 
 void counters_claimed_warm(struct counters *f, bool answered)
 {
-	if (f)
+	if (counts(f))
 		metric_add(f->claims_warm, LABELS(answered ? "answered" : "booted"), 1);
 }
 
 void counters_wipe(struct counters *f, const char *verdict)
 {
-	if (f)
+	if (counts(f))
 		metric_add(f->wipes, LABELS(str_or(verdict, "Fail")), 1);
 }
 
 void counters_wipe_revoked(struct counters *f)
 {
-	if (f)
+	if (counts(f))
 		metric_add(f->revoked, NULL, 1);
 }
 
 void counters_transition(struct counters *f, const char *transition, const char *by)
 {
-	if (f && f->c->leading)
+	if (counts(f))
 		metric_add(f->transitions, LABELS(transition, by), 1);
 }
 
@@ -131,25 +138,25 @@ void counters_request(struct counters *f, const char *client, const char *method
 
 void counters_observation(struct counters *f, const char *provider, bool answered)
 {
-	if (f)
+	if (counts(f))
 		metric_add(f->looks, LABELS(provider, answered ? "answered" : "failed"), 1);
 }
 
 void counters_pod_placed(struct counters *f, const char *tenant, int64_t ms)
 {
-	if (f && f->c->leading && ms >= 0)
+	if (counts(f) && ms >= 0)
 		metric_observe(f->pod_waits, LABELS(tenant), (double)ms / 1000);
 }
 
 void counters_first_pod(struct counters *f, int64_t ms)
 {
-	if (f && f->c->leading && ms >= 0)
+	if (counts(f) && ms >= 0)
 		metric_observe(f->first_pods, NULL, (double)ms / 1000);
 }
 
 void counters_turn(struct counters *f)
 {
-	if (f)
+	if (counts(f))
 		metric_add(f->turns, NULL, 1);
 }
 

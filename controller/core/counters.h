@@ -8,8 +8,8 @@
  * docs/metrics.md lists all metric families with their help texts; a test compares that list with
  * the code.
  *
- * A replica counts only what it did itself, or what it saw written while it was leader. All
- * functions accept f NULL and then count nothing.
+ * A replica counts only while it is the leader, except for its requests to API servers, which each
+ * replica counts. All functions accept f NULL and then count nothing.
  */
 struct counters;
 struct counters *counters_new(struct context *c);

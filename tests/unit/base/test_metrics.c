@@ -95,6 +95,28 @@ static void declaring_again_gives_the_same_family(void **state)
 	assert_int_equal(count_lines(m, "x=\"2\""), 0); /* metric_get() creates no series */
 }
 
+static void only_transient_families_are_forgotten(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct metric *kept = metrics_counter(m, "a_total", "A.", LABELS("x"));
+	struct metric *fleet = metrics_gauge(m, "b", "B.", NULL);
+	struct metric *pools = metrics_gauge(m, "c", "C.", LABELS("x"));
+
+	(void)state;
+	metric_transient(fleet);
+	metric_transient(pools);
+	assert_int_equal(count_lines(m, "b 0"), 0); /* not before it is set */
+	metric_add(kept, LABELS("1"), 1);
+	metric_set(fleet, NULL, 2);
+	metric_set(pools, LABELS("1"), 3);
+	assert_int_equal(count_lines(m, "b 2"), 1);
+	metrics_forget(m);
+	written(m, "# HELP a_total A.\n# TYPE a_total counter\na_total{x=\"1\"} 1\n"
+		   "# HELP b B.\n# TYPE b gauge\n# HELP c C.\n# TYPE c gauge\n");
+	metric_set(fleet, NULL, 4);
+	assert_int_equal(count_lines(m, "b 4"), 1);
+}
+
 static void values_are_escaped(void **state)
 {
 	OWN(metrics) m = metrics_new();
@@ -194,6 +216,7 @@ int main(void)
 		cmocka_unit_test(the_text_is_prometheus_0_0_4),
 		cmocka_unit_test(a_family_without_labels_starts_at_zero),
 		cmocka_unit_test(declaring_again_gives_the_same_family),
+		cmocka_unit_test(only_transient_families_are_forgotten),
 		cmocka_unit_test(values_are_escaped),
 		cmocka_unit_test(the_number_of_series_is_bounded),
 		cmocka_unit_test(a_long_value_is_cut),

@@ -70,6 +70,50 @@ static void metrics_are_text_for_prometheus(void **state)
 	assert_true(str_ends(d->text, "\n"));
 }
 
+/* True if the last page has a series of this family. */
+static bool has_series(const struct bench *d, const char *family)
+{
+	const char *p = d->text;
+	const size_t n = strlen(family);
+
+	while ((p = strstr(p, family)) && (p[-1] != '\n' || (p[n] != '{' && p[n] != ' ')))
+		p += n;
+	return p != NULL;
+}
+
+/* Families of the fleet, one for each part that reads them. */
+static const char *const fleet[] = {
+	"drover_machines",	 "drover_gpus",		  "drover_machine_oldest_seconds",
+	"drover_tenants_usable", "drover_tenants_asleep", "drover_pods_waiting"};
+
+static void page_has_fleet(struct bench *d, bool wanted)
+{
+	assert_int_equal(get(d, "GET", "/metrics"), 200);
+	for (size_t i = 0; i < sizeof(fleet) / sizeof(fleet[0]); i++)
+		if (has_series(d, fleet[i]) != wanted)
+			fail_msg("%s is %s", fleet[i], wanted ? "missing" : "shown");
+	assert_true(has_series(d, "drover_leading"));
+	assert_true(has_series(d, "drover_plans_total"));
+}
+
+static void the_leader_alone_shows_the_fleet(void **state)
+{
+	struct bench *d = *state;
+
+	bench_tenants(d);
+	bench_fleet(d);
+	d->c.ready = true;
+	d->c.leading = true;
+	page_has_fleet(d, true);
+	d->c.leading = false;
+	page_has_fleet(d, false);
+	d->c.leading = true;
+	d->c.ready = false; /* Caches that are not synced have only some of the machines. */
+	page_has_fleet(d, false);
+	d->c.ready = true;
+	page_has_fleet(d, true);
+}
+
 static void who_leads_is_told(void **state)
 {
 	struct bench *d = *state;
@@ -96,6 +140,9 @@ static void who_leads_is_told(void **state)
 	bench_run(d, 5000);
 	assert_int_equal(get(d, "GET", "/leadz"), 503);
 	assert_string_equal(d->text, "replica another leads\n");
+	d->c.leading = true; /* not told yet that the Lease was lost */
+	page_has_fleet(d, false);
+	d->c.leading = false;
 	kube_lease_free(d->c.lease);
 	d->c.lease = kube_lease_new(d->g, &spec);
 	assert_int_equal(get(d, "GET", "/leadz"), 503);
@@ -190,6 +237,7 @@ int main(void)
 		T(it_lives_as_long_as_its_loop_turns),
 		T(it_is_ready_once_caches_and_keys_are_in),
 		T(metrics_are_text_for_prometheus),
+		T(the_leader_alone_shows_the_fleet),
 		T(who_leads_is_told),
 		T(from_elsewhere_metrics_need_the_token),
 		T(nothing_else_is_served),

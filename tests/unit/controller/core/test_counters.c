@@ -222,7 +222,7 @@ static void a_claim_that_fails_is_counted_once_with_its_reason(void **state)
 static void a_place_is_counted_without_the_name_of_the_segment(void **state)
 {
 	OWN(metrics) m = metrics_new();
-	struct context c = {.metrics = m};
+	struct context c = {.metrics = m, .leading = true};
 	struct counters *f = counters_new(&c);
 	static const char *const act_reason[] = {"act", "reason", NULL};
 	struct metric *fails = metrics_counter(m, "drover_act_failures_total", "", act_reason);
@@ -233,6 +233,39 @@ static void a_place_is_counted_without_the_name_of_the_segment(void **state)
 	counters_act_failed(f, "power-on", "BmcBusy");
 	assert_true(metric_get(fails, (const char *const[]){"place", "BmcUnreachable"}) == 2);
 	assert_true(metric_get(fails, (const char *const[]){"power-on", "BmcBusy"}) == 1);
+	counters_free(f);
+}
+
+/* A former leader must not count what the new one repeats. */
+static void a_follower_counts_only_its_requests(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct context c = {.metrics = m};
+	struct counters *f = counters_new(&c);
+	struct buf before, after;
+
+	(void)state;
+	buf_init(&before, 1 << 20);
+	buf_init(&after, 1 << 20);
+	metrics_write(m, &before);
+	counters_act_failed(f, "power-on", "BmcBusy");
+	counters_claim_created(f, "gpus");
+	counters_claim_failed(f, "gpus", "JoinTimeout");
+	counters_claimed_warm(f, true);
+	counters_wipe(f, "Clear");
+	counters_wipe_revoked(f);
+	counters_transition(f, "free", "p90");
+	counters_observation(f, "rack", true);
+	counters_pod_placed(f, "team-a", 1000);
+	counters_first_pod(f, 1000);
+	counters_turn(f);
+	metrics_write(m, &after);
+	assert_string_equal(after.data, before.data);
+	counters_request(f, "host", "GET", 200);
+	metrics_write(m, &after);
+	assert_non_null(strstr(after.data, "client=\"host\",method=\"GET\",code=\"200\"} 1\n"));
+	buf_done(&before);
+	buf_done(&after);
 	counters_free(f);
 }
 
@@ -291,6 +324,7 @@ int main(void)
 		cmocka_unit_test(a_new_tenant_is_timed_until_its_first_pod_runs),
 		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
+		cmocka_unit_test(a_follower_counts_only_its_requests),
 		cmocka_unit_test(ways_are_counted_by_the_leader_alone),
 		cmocka_unit_test(only_a_leader_counts_times_and_only_of_states_that_were_left),
 	};
