@@ -39,6 +39,8 @@ struct metric {
 	size_t nbounds;
 	/* True: metrics_forget() removes the series */
 	bool transient;
+	/* Most series, without "other" */
+	size_t limit;
 	struct map *series;
 };
 
@@ -115,7 +117,7 @@ static void key_add_value(struct key *k, const char *s)
 }
 
 /* Returns the key of the series with these label values. If other is true, returns the key of the
- * series for combinations beyond SERIES_MAX, all of whose label values are "other". */
+ * series for combinations beyond the limit, all of whose label values are "other". */
 static const char *key_of(const struct metric *f, const char *const *values, bool other,
 			  struct key *k)
 {
@@ -137,7 +139,7 @@ static struct series *series_of(struct metric *f, const char *const *values)
 	struct key k;
 	struct series *s = map_get(f->series, key_of(f, values, false, &k));
 
-	if (!s && map_size(f->series) >= SERIES_MAX)
+	if (!s && map_size(f->series) >= f->limit)
 		s = map_get(f->series, key_of(f, values, true, &k));
 	if (!s) {
 		s = mem_alloc(sizeof(*s) + f->nbounds * sizeof(s->bucket[0]));
@@ -162,6 +164,7 @@ static struct metric *family(struct metrics *m, enum type type, const char *name
 	f->name = mem_strdup(name);
 	f->help = mem_strdup(help);
 	f->series = map_new(free);
+	f->limit = SERIES_MAX;
 	for (; labels && labels[f->nlabels]; f->nlabels++) {
 		assert(f->nlabels < LABELS_MAX && strlen(labels[f->nlabels]) < 64);
 		f->label[f->nlabels] = mem_strdup(labels[f->nlabels]);
@@ -236,10 +239,29 @@ double metric_get(const struct metric *f, const char *const *values)
 	return s ? s->value : 0;
 }
 
+void metric_limit(struct metric *f, size_t series)
+{
+	f->limit = series;
+}
+
+void metric_clear(struct metric *f)
+{
+	map_clear(f->series);
+}
+
+void metric_zero(struct metric *f)
+{
+	struct map_iter it;
+
+	assert(f->type == GAUGE);
+	map_for_each (it, f->series)
+		((struct series *)it.value)->value = 0;
+}
+
 void metric_transient(struct metric *f)
 {
 	f->transient = true;
-	map_clear(f->series);
+	metric_clear(f);
 }
 
 void metrics_forget(struct metrics *m)
@@ -250,7 +272,7 @@ void metrics_forget(struct metrics *m)
 		struct metric *f = it.value;
 
 		if (f->transient)
-			map_clear(f->series);
+			metric_clear(f);
 	}
 }
 

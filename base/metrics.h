@@ -10,8 +10,8 @@
  *
  * A registry (struct metrics) belongs to one loop thread. A family (struct metric) is declared
  * once, with its help text; each combination of its label values is a series. One family has at
- * most 1,000 series: further combinations are counted in one series whose label values are "other",
- * so that hostile names cannot exhaust memory.
+ * most 1,000 series, or as many as metric_limit() sets: further combinations are counted in one
+ * series whose label values are "other", so that hostile names cannot exhaust memory.
  */
 struct metrics;
 struct metric;
@@ -32,13 +32,20 @@ struct metric *metrics_histogram(struct metrics *m, const char *name, const char
 
 /* metric_add() increases a counter or gauge, metric_set() sets a gauge, metric_observe() adds a
  * value to a histogram. values: one for each label name, in order; NULL if the family has no
- * labels. */
+ * labels. metric_set() of several combinations beyond the limit keeps only the last value, so a
+ * gauge with foreign label values must be added up by metric_zero() and metric_add(). */
 void metric_add(struct metric *f, const char *const *values, double by);
 void metric_set(struct metric *f, const char *const *values, double to);
 void metric_observe(struct metric *f, const char *const *values, double x);
 /* Returns the value of a counter or gauge; 0 if the series does not exist. */
 double metric_get(const struct metric *f, const char *const *values);
 
+/* Sets the most series that the family has beside "other"; at first 1,000. */
+void metric_limit(struct metric *f, size_t series);
+/* Removes all series of a family. */
+void metric_clear(struct metric *f);
+/* Sets all series of a gauge to 0. */
+void metric_zero(struct metric *f);
 /* Marks a family as valid only for a while, such as gauges that the leader alone shows.
  * metrics_forget() removes all series of the marked families; a family without labels then has no
  * series until it is set again. */

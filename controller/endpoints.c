@@ -9,7 +9,8 @@
 #include "controller/core/spans.h"
 #include "controller/endpoints.h"
 
-#define METRICS_MAX (4u << 20)
+/* More than the most series of all families can have. */
+#define METRICS_MAX (16u << 20)
 
 static void on_healthz(struct httpd_req *q, void *arg)
 {

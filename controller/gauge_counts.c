@@ -47,8 +47,9 @@ void gauge_counts_show(struct metric *gauge, const struct map *counts)
 {
 	struct map_iter it;
 
+	metric_zero(gauge);
 	map_for_each (it, counts)
-		metric_set(gauge, LABELS(it.key), ((struct count *)it.value)->n);
+		metric_add(gauge, LABELS(it.key), ((struct count *)it.value)->n);
 }
 
 void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts)
@@ -56,10 +57,11 @@ void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts)
 	struct map_iter it;
 	char first[256];
 
+	metric_zero(gauge);
 	map_for_each (it, counts) {
 		const char *slash = strrchr(it.key, '/');
 
 		str_format(first, sizeof(first), "%.*s", (int)(slash - it.key), it.key);
-		metric_set(gauge, LABELS(first, slash + 1), ((struct count *)it.value)->n);
+		metric_add(gauge, LABELS(first, slash + 1), ((struct count *)it.value)->n);
 	}
 }

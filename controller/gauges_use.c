@@ -8,43 +8,31 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/machine_gpus.h"
 #include "controller/gauge_counts.h"
+#include "controller/gauges_gpus.h"
 #include "controller/tenant/tenant.h"
-
-#define GPU "nvidia.com/gpu"
 
 struct gauges_use {
 	const struct context *c;
 	const struct tenants *tenants_of;
-	struct metric *gpus, *oldest, *unreachable, *stopped, *allocated, *requested, *waiting,
-		*longest;
+	struct gauges_gpus *gpus;
+	struct metric *oldest, *unreachable, *stopped, *waiting, *longest;
 	/* Reason -> number of unreachable BMCs */
 	struct map *reasons;
 	/* "KIND/reason" -> number of tripped circuit breakers. KIND is NodePool or Provider. A
 	 * tripped circuit breaker pauses new claims there. */
 	struct map *lines;
-	/* Both have the key "pool/tenant". held: GPUs of the Nodes. asked: GPUs that pods on these
-	 * Nodes request. */
-	struct map *held, *asked;
 	/* pods: tenant -> number of waiting pods. pod_wait: tenant -> seconds that the tenant's
 	 * longest waiting pod has waited. */
 	struct map *pods, *pod_wait;
 };
-
-static double gpus_in(const struct resources *r)
-{
-	const struct quantity *q = resources_get(r, GPU);
-
-	return q ? (double)quantity_milli_floor(*q) / 1000 : 0;
-}
 
 /* --- machines --------------------------------------------------------------------------------- */
 
 struct tally {
 	struct gauges_use *u;
 	int64_t now;
-	double gpus[MACHINE_STATES], oldest[MACHINE_STATES];
+	double oldest[MACHINE_STATES];
 };
 
 static bool tally_machine(const struct kube_entry *en, void *arg)
@@ -57,7 +45,6 @@ static bool tally_machine(const struct kube_entry *en, void *arg)
 
 	if (s == MACHINE_STATE_NONE)
 		return true;
-	y->gpus[s] += (double)machine_gpus(y->u->c, m);
 	if (m->status.state_since && age > y->oldest[s])
 		y->oldest[s] = age;
 	if (reachable && reachable->status == CONDITION_FALSE)
@@ -71,10 +58,8 @@ static void read_machines(struct gauges_use *u)
 
 	gauge_counts_reset(u->reasons);
 	kube_cache_each(u->c->cache[OBJECT_MACHINE], tally_machine, &y);
-	for (int i = 0; i < MACHINE_STATES; i++) {
-		metric_set(u->gpus, LABELS(machine_state_info[i].name), y.gpus[i]);
+	for (int i = 0; i < MACHINE_STATES; i++)
 		metric_set(u->oldest, LABELS(machine_state_info[i].name), y.oldest[i]);
-	}
 	gauge_counts_show(u->unreachable, u->reasons);
 }
 
@@ -121,38 +106,13 @@ struct of_tenant {
 	double pods, longest;
 };
 
-static void add_to(struct map *counts, const struct context *c, const char *node,
-		   const char *tenant, double gpus)
-{
-	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, node);
-	char key[300];
-
-	if (!n || !str_eq(n->spec.virtual_cluster_ref.name, tenant))
-		return;
-	str_format(key, sizeof(key), "%s/%s", n->spec.node_pool_ref.name, tenant);
-	gauge_counts_add(counts, key, gpus);
-}
-
-static bool tally_node(const struct kube_entry *en, void *arg)
-{
-	const struct tenant_node *n = en->object;
-	struct of_tenant *y = arg;
-
-	if (n->world.claim)
-		add_to(y->u->held, y->u->c, n->world.claim, y->t->name,
-		       gpus_in(&n->world.allocatable));
-	return true;
-}
-
 static bool tally_pod(const struct kube_entry *en, void *arg)
 {
 	const struct world_pod *p = en->object;
 	struct of_tenant *y = arg;
 	double waits;
 
-	if (p->node) {
-		add_to(y->u->asked, y->u->c, p->node, y->t->name, gpus_in(&p->requests));
-	} else if (p->unschedulable && !p->daemon && !p->terminating) {
+	if (!p->node && p->unschedulable && !p->daemon && !p->terminating) {
 		y->pods++;
 		waits = (double)(y->now - p->since) / 1000;
 		if (p->since && waits > y->longest)
@@ -165,23 +125,17 @@ static void read_tenants(struct gauges_use *u)
 {
 	struct map_iter it;
 
-	gauge_counts_reset(u->held);
-	gauge_counts_reset(u->asked);
 	gauge_counts_reset(u->pods);
 	gauge_counts_reset(u->pod_wait);
 	map_for_each (it, u->tenants_of->map) {
 		const struct tenant *t = it.value;
 		struct of_tenant y = {.u = u, .t = t, .now = loop_wall(u->c->loop)};
 
-		if (t->nodes)
-			kube_cache_each(t->nodes, tally_node, &y);
 		if (t->pods)
 			kube_cache_each(t->pods, tally_pod, &y);
 		gauge_counts_add(u->pods, t->name, y.pods);
 		gauge_counts_add(u->pod_wait, t->name, y.longest);
 	}
-	gauge_counts_show_pairs(u->allocated, u->held);
-	gauge_counts_show_pairs(u->requested, u->asked);
 	gauge_counts_show(u->waiting, u->pods);
 	gauge_counts_show(u->longest, u->pod_wait);
 }
@@ -191,6 +145,7 @@ void gauges_use_read(struct gauges_use *u)
 	read_machines(u);
 	read_lines(u);
 	read_tenants(u);
+	gauges_gpus_read(u->gpus);
 }
 
 struct gauges_use *gauges_use_new(const struct context *c, const struct tenants *tenants)
@@ -202,12 +157,9 @@ struct gauges_use *gauges_use_new(const struct context *c, const struct tenants 
 	u->tenants_of = tenants;
 	u->reasons = gauge_counts_new();
 	u->lines = gauge_counts_new();
-	u->held = gauge_counts_new();
-	u->asked = gauge_counts_new();
 	u->pods = gauge_counts_new();
 	u->pod_wait = gauge_counts_new();
-	u->gpus = gauge_of_fleet(m, "drover_gpus", "GPUs of machines by the machine's state.",
-				 LABELS("state"));
+	u->gpus = gauges_gpus_new(c, tenants);
 	u->oldest = gauge_of_fleet(m, "drover_machine_oldest_seconds",
 				   "Longest time that a machine has been in its state, by state.",
 				   LABELS("state"));
@@ -218,14 +170,6 @@ struct gauges_use *gauges_use_new(const struct context *c, const struct tenants 
 		m, "drover_lines_stopped",
 		"NodePools and Providers whose new claims are paused because claims fail there.",
 		LABELS("kind", "reason"));
-	u->allocated = gauge_of_fleet(m, "drover_gpus_allocated",
-				      "GPUs of Nodes that a pool provides to a tenant.",
-				      LABELS("pool", "tenant"));
-	u->requested = gauge_of_fleet(
-		m, "drover_gpus_requested",
-		"GPUs that pods request on the Nodes counted in drover_gpus_allocated; the "
-		"difference is idle.",
-		LABELS("pool", "tenant"));
 	u->waiting = gauge_of_fleet(m, "drover_pods_waiting",
 				    "Pods marked unschedulable, by tenant.", LABELS("tenant"));
 	u->longest = gauge_of_fleet(m, "drover_pod_longest_wait_seconds",
@@ -240,8 +184,7 @@ void gauges_use_free(struct gauges_use *u)
 		return;
 	map_free(u->reasons);
 	map_free(u->lines);
-	map_free(u->held);
-	map_free(u->asked);
+	gauges_gpus_free(u->gpus);
 	map_free(u->pods);
 	map_free(u->pod_wait);
 	free(u);

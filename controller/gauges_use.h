@@ -4,10 +4,9 @@
 #include "controller/core/context.h"
 
 /*
- * gauges_use: gauges about the use of GPUs and about obstructions, for /metrics: GPUs by the state
- * of their machine, allocated and requested GPUs by pool and tenant, the longest stay of a machine
- * in each state, the longest wait of a pod of each tenant, unreachable BMCs, and tripped circuit
- * breakers (which pause new claims of a pool or Provider).
+ * gauges_use: gauges about the use of GPUs (gauges_gpus.h) and about obstructions, for /metrics:
+ * the longest stay of a machine in each state, the longest wait of a pod of each tenant,
+ * unreachable BMCs, and tripped circuit breakers (which pause new claims of a pool or Provider).
  *
  * Scans all machines, claims and pods at each scrape; on the loop thread.
  * Tests: tests/unit/controller/core/test_counters.c

@@ -116,6 +116,24 @@ static bool is_gating(void *arg)
 	return gating(arg) != NULL;
 }
 
+/* True if the leader's metrics show n GPUs of team-a in this state. */
+static bool has_gpus(struct sim_world *w, const char *state, int n)
+{
+	struct controller *c = world_leader(w)->controller;
+	char line[128];
+	struct buf b;
+	bool found;
+
+	str_format(line, sizeof(line),
+		   "\ndrover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"%s\"} %d\n", state, n);
+	controller_read_gauges(c);
+	buf_init(&b, 4u << 20);
+	metrics_write(controller_context(c)->metrics, &b);
+	found = strstr(b.data, line) != NULL;
+	buf_done(&b);
+	return found;
+}
+
 /* Two pods of four GPUs share a machine. The machine serves only after its DRA driver has published
  * devices of its type. */
 static void a_pod_with_a_claim_gets_a_machine(void **state)
@@ -145,6 +163,9 @@ static void a_pod_with_a_claim_gets_a_machine(void **state)
 	publish(&w, b->node_name);
 	world_wait_running(&w, &w.tenants[0], "three", 600);
 	assert_ptr_equal(world_box_of(&w, &w.tenants[0], "three"), b);
+	world_run(&w, 30000);
+	assert_true(has_gpus(&w, "allocated", 12));
+	assert_true(has_gpus(&w, "idle", 4));
 	world_stop(&w);
 }
 

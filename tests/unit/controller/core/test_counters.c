@@ -121,9 +121,9 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 		    shows(page, "drover_wipes_total{verdict=\"Purge\"} 1"));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"imaging\"} 1"));
 	assert_null(strstr(page, "drover_machine_state_seconds_count{state=\"serving\"}"));
-	assert_true(shows(page, "drover_gpus{state=\"serving\"} 8"));
-	assert_true(shows(page, "drover_gpus_allocated{pool=\"gpus\",tenant=\"team-a\"} 8"));
-	assert_true(shows(page, "drover_gpus_requested{pool=\"gpus\",tenant=\"team-a\"} 8"));
+	assert_true(
+		shows(page, "drover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"allocated\"} 8"));
+	assert_true(shows(page, "drover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"idle\"} 0"));
 	assert_non_null(strstr(page, "\ndrover_machine_oldest_seconds{state=\"serving\"} 36"));
 	assert_true(shows(page, "drover_pod_wait_seconds_count{tenant=\"team-a\"} 1"));
 	assert_non_null(strstr(

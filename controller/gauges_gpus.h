@@ -1,0 +1,21 @@
+#ifndef CONTROLLER_GAUGES_GPUS_H
+#define CONTROLLER_GAUGES_GPUS_H
+
+#include "controller/core/context.h"
+
+/*
+ * gauges_gpus: counts each GPU of the fleet once, by pool, tenant and state (gpu_tally.h).
+ *
+ * The fleet is all machines that are neither retired nor gone. The GPUs of a machine that serves
+ * are divided by the requests of the pods on its Node (gpu_use.h); they are `unknown` while its
+ * tenant's Nodes or pods are not read. Scans all pods and machines at each scrape; on the loop
+ * thread.
+ * Tests: tests/unit/controller/test_gauges_gpus.c
+ */
+struct gauges_gpus;
+struct tenants;
+struct gauges_gpus *gauges_gpus_new(const struct context *c, const struct tenants *tenants);
+void gauges_gpus_free(struct gauges_gpus *g);
+void gauges_gpus_read(struct gauges_gpus *g);
+
+#endif
