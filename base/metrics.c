@@ -231,6 +231,16 @@ void metric_observe(struct metric *f, const char *const *values, double x)
 	}
 }
 
+void metric_start(struct metric *f, const char *const *values)
+{
+	series_of(f, values);
+}
+
+struct metric *metrics_find(const struct metrics *m, const char *name)
+{
+	return map_get(m->families, name);
+}
+
 double metric_get(const struct metric *f, const char *const *values)
 {
 	struct key k;

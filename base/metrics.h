@@ -37,6 +37,11 @@ struct metric *metrics_histogram(struct metrics *m, const char *name, const char
 void metric_add(struct metric *f, const char *const *values, double by);
 void metric_set(struct metric *f, const char *const *values, double to);
 void metric_observe(struct metric *f, const char *const *values, double x);
+/* Creates the series with the value 0, unless it exists: rate() and increase() see the first event
+ * of a series only if the series was 0 before. */
+void metric_start(struct metric *f, const char *const *values);
+/* Returns the family with this name; NULL: not declared. */
+struct metric *metrics_find(const struct metrics *m, const char *name);
 /* Returns the value of a counter or gauge; 0 if the series does not exist. */
 double metric_get(const struct metric *f, const char *const *values);
 

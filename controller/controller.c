@@ -32,6 +32,7 @@
 #include "controller/core/counters.h"
 #include "controller/core/spans.h"
 #include "controller/core/keys.h"
+#include "controller/core/known_series.h"
 #include "controller/core/leader_service.h"
 #include "controller/claims/ledgers.h"
 #include "controller/core/record_export.h"
@@ -308,6 +309,7 @@ static void on_leading(int64_t transitions, void *arg)
 	c->ctx.leading = true;
 	/* A plan made while following may have set gauges. */
 	metrics_forget(c->ctx.metrics);
+	known_series_lead(&c->ctx);
 	log_info("leading", LOG_S("identity", c->ctx.o.identity),
 		 LOG_I("transitions", transitions));
 	leader_service_lead(c->leader_service);

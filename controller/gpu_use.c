@@ -43,7 +43,8 @@ struct gpu_use gpu_use_of(double gpus, const struct resources *capacity,
 
 	gpu_parts_add(&has, capacity);
 	gpu_parts_add(&offers, allocatable);
-	/* whole: GPUs that count by nvidia.com/gpu, in so many units; divided: GPUs in MIG mode */
+	/* whole: GPUs that count by nvidia.com/gpu; units: their number of nvidia.com/gpu; divided:
+	 * GPUs in MIG mode */
 	whole = has.slices > 0 ? at_most(has.whole, gpus) : gpus;
 	divided = gpus - whole;
 	missing = has.whole > 0 && !by_claims && has.whole < whole ? whole - has.whole : 0;

@@ -19,6 +19,7 @@
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
 #include "controller/claims/ledgers.h"
+#include "controller/core/known_series.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/spans.h"
@@ -194,6 +195,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 	if (o)
 		validation_good(c->validation, w->kind, o);
+	if (o && !old)
+		known_series_object(&c->ctx, w->kind, name);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 	view_changed(c->view, w->kind, name);

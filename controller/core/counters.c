@@ -181,6 +181,8 @@ struct counters *counters_new(struct context *c)
 					    LABELS("pool"));
 	f->claims_failed = metrics_counter(m, "drover_claims_failed_total",
 					   "NodeClaims that failed.", LABELS("pool", "reason"));
+	/* About a hundred reasons for each pool. */
+	metric_limit(f->claims_failed, 10000);
 	f->claims_warm = metrics_counter(
 		m, "drover_claims_warm_total",
 		"Claims of warm machines, by whether the agent answered or the machine was booted.",

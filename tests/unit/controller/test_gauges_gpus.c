@@ -209,11 +209,11 @@ static void pods_count_on_nodes_of_their_tenant_alone(void **state)
 	struct bench *d = *state;
 	const char *whole = "'nvidia.com/gpu': '8'";
 
-	bench_put(
-		d,
-		"{'kind': 'VirtualCluster', 'metadata': {'name': 'team-b'}, 'spec': {"
-		" 'kubeconfigSecretRef': {'name': 'team-a'}, 'joinEndpoint': '10.20.0.10:6443', 'quota': {'nvidia.com/gpu': '64'},"
-		" 'network': {'segment': 'team-b', 'addressing': 'DHCP'}}}");
+	bench_put(d,
+		  "{'kind': 'VirtualCluster', 'metadata': {'name': 'team-b'}, 'spec': {"
+		  " 'kubeconfigSecretRef': {'name': 'team-a'}, 'joinEndpoint': '10.20.0.10:6443',"
+		  " 'quota': {'nvidia.com/gpu': '64'},"
+		  " 'network': {'segment': 'team-b', 'addressing': 'DHCP'}}}");
 	put_serving(d, "c-1", whole, whole);
 	put_pod(d, "three", "c-1", "'nvidia.com/gpu': '3'");
 	bench_run(d, 20000);

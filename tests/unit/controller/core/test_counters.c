@@ -116,6 +116,8 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	world_run(&w, 3600 * 1000);
 	page = page_of(&w);
 	assert_true(shows(page, "drover_machines{state=\"serving\"} 1"));
+	assert_true(
+		shows(page, "drover_claims_failed_total{pool=\"gpus\",reason=\"JoinTimeout\"} 0"));
 	assert_true(shows(page, "drover_claims_created_total{pool=\"gpus\"} 1"));
 	assert_true(shows(page, "drover_wipes_total{verdict=\"Clear\"} 1") ||
 		    shows(page, "drover_wipes_total{verdict=\"Purge\"} 1"));
@@ -193,6 +195,32 @@ static void a_new_tenant_is_timed_until_its_first_pod_runs(void **state)
 	page = page_of(&w);
 	assert_true(shows(page, "drover_tenant_first_pod_seconds_count 1"));
 	assert_true(shows(page, "drover_pods_waiting{tenant=\"team-a\"} 1"));
+	free(page);
+	world_stop(&w);
+}
+
+/* increase() sees the first claim of a pool that was created while this replica led. */
+static void a_new_pool_is_shown_before_its_first_claim(void **state)
+{
+	struct sim_world w;
+	json_t *spec;
+	char *page;
+
+	(void)state;
+	world_start(&w, 25, 0);
+	world_replica(&w);
+	world_run(&w, 30000);
+	{
+		OWN_JSON was = cluster_get(&w.host, "nodepools.drover.dev/gpus");
+
+		spec = json_deep_copy(json_object_get(was, "spec"));
+	}
+	world_do(&w, &w.host, "POST", "/apis/" OBJECT_API_VERSION "/nodepools",
+		 json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", OBJECT_API_VERSION, "kind",
+			   "NodePool", "metadata", "name", "more", "spec", spec));
+	world_run(&w, 5000);
+	page = page_of(&w);
+	assert_true(shows(page, "drover_claims_created_total{pool=\"more\"} 0"));
 	free(page);
 	world_stop(&w);
 }
@@ -322,6 +350,7 @@ int main(void)
 		cmocka_unit_test(the_manual_lists_each_family_with_its_help_and_no_other),
 		cmocka_unit_test(a_tenancy_is_counted_from_claim_to_wipe),
 		cmocka_unit_test(a_new_tenant_is_timed_until_its_first_pod_runs),
+		cmocka_unit_test(a_new_pool_is_shown_before_its_first_claim),
 		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
 		cmocka_unit_test(a_follower_counts_only_its_requests),

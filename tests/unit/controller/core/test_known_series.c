@@ -1,0 +1,71 @@
+/* Tests that the first event of a known series is seen by increase(). */
+#include "tests/unit/controller/bench.h"
+
+#include <stdlib.h>
+#include "api/reasons.h"
+#include "base/str.h"
+#include "controller/core/known_series.h"
+
+static size_t count(struct bench *d, const char *line)
+{
+	struct buf b;
+	size_t n = 0;
+
+	buf_init(&b, 16u << 20);
+	metrics_write(d->c.metrics, &b);
+	for (const char *p = b.data; (p = strstr(p, line)); p++)
+		n++;
+	buf_done(&b);
+	return n;
+}
+
+static void a_leader_has_known_series_before_their_first_event(void **state)
+{
+	struct bench *d = *state;
+
+	assert_int_equal(count(d, "\ndrover_wipes_total{verdict=\"Fail\"}"), 0);
+	known_series_lead(&d->c);
+	assert_int_equal(count(d, "\ndrover_wipes_total{verdict=\"Fail\"} 0\n"), 1);
+	assert_int_equal(count(d, "\ndrover_leaves_total{reason="), 11);
+	assert_int_equal(count(d, "\ndrover_claims_created_total{pool=\"h100\"} 0\n"), 1);
+	assert_int_equal(count(d, "\ndrover_claims_failed_total{pool=\"h100\",reason="),
+			 REASONS - 1);
+	assert_int_equal(
+		count(d, "\ndrover_claims_failed_total{pool=\"h100\",reason=\"JoinTimeout\"} 0\n"),
+		1);
+	assert_int_equal(
+		count(d,
+		      "\ndrover_machine_looks_total{provider=\"hall-a\",outcome=\"failed\"} 0\n"),
+		1);
+	assert_int_equal(count(d, "\ndrover_eta_ways_total{way=\"free\",by=\"later\"} 0\n"), 1);
+	/* Whoever leads again keeps what was counted. */
+	counters_wipe(d->c.counters, "Fail");
+	known_series_lead(&d->c);
+	assert_int_equal(count(d, "\ndrover_wipes_total{verdict=\"Fail\"} 1\n"), 1);
+}
+
+static void an_object_that_is_added_gets_its_series_from_the_leader(void **state)
+{
+	struct bench *d = *state;
+
+	d->c.leading = false;
+	known_series_object(&d->c, OBJECT_NODE_POOL, "l40s");
+	assert_int_equal(count(d, "l40s"), 0);
+	d->c.leading = true;
+	known_series_object(&d->c, OBJECT_MACHINE, "m-1");
+	assert_int_equal(count(d, "m-1"), 0);
+	known_series_object(&d->c, OBJECT_NODE_POOL, "l40s");
+	assert_int_equal(count(d, "pool=\"l40s\""), REASONS - 1 + 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, bench_setup_fleet, bench_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_leader_has_known_series_before_their_first_event),
+		T(an_object_that_is_added_gets_its_series_from_the_leader),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
