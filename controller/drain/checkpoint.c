@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/core/secrets.h"
+#include "controller/core/webhook.h"
 #include "kube/call.h"
 
 /* time limit of a pod whose checkpoint annotation is "true" or is not a positive duration */
@@ -22,7 +22,6 @@
 #define AGAIN_MS 5000
 #define AGAIN_MAX_MS 30000
 #define CALL_MS 10000
-#define ANSWER_MAX (64 << 10)
 /* maximum number of pods listed in the POST, because a tenant can bind any number of pods to the
  * Node */
 #define PODS_LISTED 1000
@@ -39,8 +38,7 @@ struct checkpoint {
 	int64_t patch_after;
 	/* UIDs of pods for which a timeout was reported */
 	struct map *told;
-	struct http_peer *peer;
-	struct http_req *post;
+	struct webhook *webhook;
 	/* loop_now() before which no POST is sent */
 	int64_t post_after;
 	bool url_done, url_told;
@@ -48,31 +46,6 @@ struct checkpoint {
 	char trouble[300];
 	char who[300];
 };
-
-struct checkpoint *checkpoint_new(const struct leave_of *s)
-{
-	struct checkpoint *cp = mem_new(struct checkpoint);
-
-	cp->c = s->c;
-	cp->t = s->t;
-	cp->machine = mem_strdup(s->machine);
-	cp->changed = s->changed;
-	cp->arg = s->arg;
-	cp->told = map_new(NULL);
-	return cp;
-}
-
-void checkpoint_free(struct checkpoint *cp)
-{
-	if (!cp)
-		return;
-	kube_call_cancel(cp->patch);
-	http_cancel(cp->post);
-	http_peer_free(cp->peer);
-	map_free(cp->told);
-	free(cp->machine);
-	free(cp);
-}
 
 const struct tenant *checkpoint_tenant(const struct checkpoint *cp)
 {
@@ -210,7 +183,6 @@ static void on_posted(const struct http_reply *r, const struct err *e, void *arg
 	int64_t delay = AGAIN_MS;
 	char text[120];
 
-	cp->post = NULL;
 	if (r && r->retry_after_ms > delay)
 		delay = r->retry_after_ms < AGAIN_MAX_MS ? r->retry_after_ms : AGAIN_MAX_MS;
 	cp->post_after = loop_now(cp->c->loop) + delay;
@@ -262,86 +234,32 @@ static char *body_of(const struct checkpoint *cp, const struct node_claim *n,
 	return json_text(o);
 }
 
-/* Sets *ca to the CA certificate in the Secret r that the claim names; NULL if r is NULL. Returns
- * false if the Secret is still loading, cannot be read or lacks the key. */
-static bool trust(struct checkpoint *cp, const struct object_secret_ref *r, const char **ca)
-{
-	struct secrets *s = cp->c->secrets;
-	const struct secret *v;
-	char text[280];
-
-	*ca = NULL;
-	if (!r)
-		return true;
-	switch (secrets_want(s, NULL, r->name)) {
-	case SECRET_LOADING:
-		return false;
-	case SECRET_ABSENT:
-	case SECRET_DENIED:
-	case SECRET_ERROR:
-		trouble(cp, "spec.checkpoint.caSecretRef", "the Secret cannot be read");
-		return false;
-	case SECRET_LOADED:
-		break;
-	}
-	v = secrets_value(s, NULL, r->name, str_or(r->key, "ca.crt"));
-	if (!v) {
-		str_format(text, sizeof(text), "the Secret has no key %s",
-			   str_or(r->key, "ca.crt"));
-		trouble(cp, "spec.checkpoint.caSecretRef", text);
-		return false;
-	}
-	*ca = secret_expose(v);
-	return true;
-}
-
-/* Returns "HOST:PORT" of an origin, for messages; leaves out a user name and password before
- * "@". */
-static const char *shown(const char *origin)
-{
-	const char *host = strstr(origin, "://"), *at = strrchr(origin, '@');
-
-	return at ? at + 1 : host ? host + 3 : origin;
-}
-
-/* Splits url: returns its path, and sets *origin to "https://host:port". */
-static const char *split(const char *url, struct arena *a, const char **origin)
-{
-	const char *host = strstr(url, "://"), *path = host ? host + 3 : url;
-
-	path += strcspn(path, "/?#");
-	*origin = arena_strndup(a, url, (size_t)(path - url));
-	path = arena_strndup(a, path, strcspn(path, "#"));
-	return *path == '/' ? path : arena_printf(a, "/%s", path);
-}
-
 static void post(struct checkpoint *cp, const struct node_claim *n, const struct leave *lv)
 {
-	OWN(arena) a = arena_new();
-	struct http_peer_spec spec = {0};
-	struct http_call call = {.method = "POST",
-				 .timeout_ms = CALL_MS,
-				 .max_body = ANSWER_MAX,
-				 .done = on_posted,
-				 .arg = cp};
+	const struct object_checkpoint *to = n->spec.checkpoint;
+	const char *member;
+	char whose[40];
 	struct err e;
 	char *body;
 
-	if (cp->post || loop_now(cp->c->loop) < cp->post_after ||
-	    !trust(cp, n->spec.checkpoint->ca_secret_ref, &spec.ca_pem))
+	if (webhook_busy(cp->webhook) || loop_now(cp->c->loop) < cp->post_after)
 		return;
-	call.path = split(n->spec.checkpoint->url, a, &spec.base_url);
-	http_peer_free(cp->peer); /* new peer for each POST, because the CA may have changed */
-	cp->peer = http_peer_new(cp->c->http, &spec, &e);
-	if (!cp->peer) {
-		trouble(cp, "spec.checkpoint.url", e.text);
-		cp->post_after = loop_now(cp->c->loop) + AGAIN_MS;
-		return;
-	}
 	body = body_of(cp, n, lv);
-	call.body = body;
-	call.body_len = strlen(body);
-	cp->post = http_start(cp->peer, &call);
+	switch (webhook_post(cp->webhook,
+			     &(struct webhook_call){.url = to->url,
+						    .ca = to->ca_secret_ref,
+						    .body = body,
+						    .timeout_ms = CALL_MS},
+			     &member, &e)) {
+	case WEBHOOK_SENT:
+	case WEBHOOK_NOT_YET:
+		break;
+	case WEBHOOK_NOT_SENT:
+		str_format(whose, sizeof(whose), "spec.checkpoint.%s", member);
+		trouble(cp, whose, e.text);
+		cp->post_after = loop_now(cp->c->loop) + AGAIN_MS;
+		break;
+	}
 	free(body);
 }
 
@@ -364,6 +282,33 @@ static bool look_at_url(struct checkpoint *cp, const struct node_claim *n, const
 	}
 	post(cp, n, lv);
 	return true;
+}
+
+/* --- one checkpoint --------------------------------------------------------------------------- */
+
+struct checkpoint *checkpoint_new(const struct leave_of *s)
+{
+	struct checkpoint *cp = mem_new(struct checkpoint);
+
+	cp->c = s->c;
+	cp->t = s->t;
+	cp->machine = mem_strdup(s->machine);
+	cp->changed = s->changed;
+	cp->arg = s->arg;
+	cp->told = map_new(NULL);
+	cp->webhook = webhook_new(cp->c, on_posted, cp);
+	return cp;
+}
+
+void checkpoint_free(struct checkpoint *cp)
+{
+	if (!cp)
+		return;
+	kube_call_cancel(cp->patch);
+	webhook_free(cp->webhook);
+	map_free(cp->told);
+	free(cp->machine);
+	free(cp);
 }
 
 /* --- pods and URL ----------------------------------------------------------------------------- */
@@ -400,7 +345,6 @@ const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 			 .when = str_time(when, began),
 			 .running = running_for(cp, began)};
 	OWN(arena) a = arena_new();
-	const char *origin;
 	bool url;
 
 	kube_cache_each(cp->t->pods, look_at_pod, &k);
@@ -409,8 +353,8 @@ const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 		str_format(cp->who, sizeof(cp->who), "checkpoint %.60s/%.200s", k.first->ns,
 			   k.first->name);
 	} else if (url) {
-		(void)split(n->spec.checkpoint->url, a, &origin);
-		str_format(cp->who, sizeof(cp->who), "checkpoint %.250s", shown(origin));
+		str_format(cp->who, sizeof(cp->who), "checkpoint %.250s",
+			   webhook_shown(n->spec.checkpoint->url, a));
 	}
 	return k.first || url ? cp->who : NULL;
 }
