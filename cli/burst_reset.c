@@ -9,22 +9,7 @@
 #include "base/buf.h"
 #include "base/loop/loop.h"
 #include "base/str.h"
-
-static const struct kube_resource who_am_i = {"authentication.k8s.io", "v1", "selfsubjectreviews",
-					      "SelfSubjectReview", false};
-
-/* Returns the user name of the caller, as the API server reports it, in the arena; NULL with *e. */
-static const char *caller(struct cli_client *c, struct arena *a, struct err *e)
-{
-	OWN_JSON ask = json_pack("{s:s, s:s}", "apiVersion", "authentication.k8s.io/v1", "kind",
-				 "SelfSubjectReview");
-	OWN_JSON o = cli_review(c, &who_am_i, ask, e);
-	const char *name = json_str_at(o, "status", "userInfo", "username");
-
-	if (o && str_empty(name))
-		(void)!err_set(e, ERR_PROTOCOL, 0, "the API server reports no user name");
-	return str_empty(name) ? NULL : arena_strdup(a, name);
-}
+#include "cli/caller.h"
 
 /* Returns the amounts of all rows of the ledger as one text, such as "12.50 USD, 3.00 EUR", in the
  * arena. */
@@ -46,7 +31,7 @@ int cli_do_burst_reset(struct cli_client *c, const char *policy, const char *rea
 	OWN(arena) a = arena_new();
 	struct err e;
 	OWN_JSON o = cli_get(c, OBJECT_BURST_LEDGER, policy, &e);
-	const char *by = o ? caller(c, a, &e) : NULL;
+	const char *by = o ? cli_caller(c, a, &e) : NULL;
 
 	if (!o && e.kind == ERR_NOT_FOUND)
 		return cli_failed(

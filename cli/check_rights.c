@@ -9,6 +9,7 @@
 #include "api/annotations.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "cli/caller.h"
 #include "cli/check.h"
 
 #define LEADER_SLICE LEADER_SERVICE LEADER_SLICE_SUFFIX
@@ -59,20 +60,6 @@ static enum allowed may(struct check *k, const char *user, const struct check_ri
 
 /* --- the caller ------------------------------------------------------------------------------- */
 
-/* Reads who the caller is, with a SelfSubjectReview, which every user may create. */
-static void read_user(struct check *k)
-{
-	static const struct kube_resource who = {"authentication.k8s.io", "v1",
-						 "selfsubjectreviews", "SelfSubjectReview", false};
-	OWN_JSON asked =
-		json_pack("{s:s, s:s}", "apiVersion", "authentication.k8s.io/v1", "kind", who.kind);
-	struct err e;
-	OWN_JSON answer = cli_review(k->c, &who, asked, &e);
-
-	str_copy(k->user, sizeof(k->user),
-		 str_or(json_str_at(answer, "status", "userInfo", "username"), ""));
-}
-
 /* Returns a command that gives the caller the rights of the ClusterRole drover-view. */
 static const char *binding(const struct check *k, struct arena *a)
 {
@@ -94,7 +81,7 @@ bool check_caller(struct check *k)
 	struct err e;
 	enum allowed views;
 
-	read_user(k);
+	str_copy(k->user, sizeof(k->user), str_or(cli_caller(k->c, a, &e), ""));
 	views = may(k, NULL, &view, &e);
 	if (views == ALLOWED_UNKNOWN && e.kind == ERR_DENIED && e.code == 401) {
 		findings_add(k->f, FINDING_WRONG, "your login", cli_remedy(&e), "%s", e.text);
