@@ -426,7 +426,7 @@ static bool fits_nothing(const struct plan_pod *p)
 		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
 		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
 		[PLAN_VOLUME] = true,	     [PLAN_PROOF] = true,	 [PLAN_GANG_SHORT] = true,
-		[PLAN_GANG_UNKNOWN] = true,  [PLAN_DEVICE] = true,
+		[PLAN_GANG_UNKNOWN] = true,  [PLAN_DEVICE] = true,	 [PLAN_DENIED] = true,
 	};
 	size_t nearest = 0;
 

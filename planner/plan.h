@@ -105,6 +105,9 @@ enum plan_reason_code {
 	PLAN_PROVIDER,
 	/* NoOffer: the cloud has no instance of the type now. */
 	PLAN_NO_OFFER,
+	/* ClaimDenied: the claim that was made for the pod was denied, and no new one is made yet
+	 * (world_pod.denied). */
+	PLAN_DENIED,
 	PLAN_REASONS
 };
 /* Names of the values of enum plan_reason_code: "NoPool", "PoolPaused", "LimitExceeded" ...

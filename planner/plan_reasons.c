@@ -34,5 +34,6 @@ const char *const plan_reason_names[] = {
 	[PLAN_BACK_OFF] = "BackingOff",
 	[PLAN_PROVIDER] = "ProviderNotReady",
 	[PLAN_NO_OFFER] = "NoOffer",
+	[PLAN_DENIED] = "ClaimDenied",
 	[PLAN_REASONS] = NULL,
 };

@@ -434,7 +434,7 @@ static int nearness(enum plan_reason_code code)
 		[PLAN_QUOTA] = 10,	 [PLAN_POOL_LIMIT] = 11, [PLAN_PROVIDER] = 12,
 		[PLAN_STOPPED] = 12,	 [PLAN_BACK_OFF] = 12,	 [PLAN_NO_OFFER] = 12,
 		[PLAN_NO_MACHINE] = 13,	 [PLAN_HELD] = 14,	 [PLAN_TOPOLOGY] = 15,
-		[PLAN_BY_POLICY] = 8,
+		[PLAN_BY_POLICY] = 8,	 [PLAN_DENIED] = 13,
 	};
 
 	return near[code];

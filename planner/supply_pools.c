@@ -353,7 +353,8 @@ static void miss(struct fit_pool *fp, enum plan_reason_code code, const char *te
 	static const int nearness[PLAN_REASONS] = {[PLAN_REQUIREMENTS] = 1,
 						   [PLAN_TAINT] = 2,
 						   [PLAN_RUNTIME_CLASS] = 3,
-						   [PLAN_PROOF] = 4};
+						   [PLAN_PROOF] = 4,
+						   [PLAN_DENIED] = 5};
 
 	if (!fp->text || nearness[code] >= nearness[fp->code]) {
 		fp->code = code;
@@ -448,6 +449,8 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 				  f->pod->runtime_class));
 	else if (!fit_proof(f->tenant->it, l->provider))
 		miss_proof(fp, l->provider);
+	else if (/* mutant: denied-claimed-anew */ f->pod->denied)
+		miss(fp, PLAN_DENIED, f->pod->denied);
 	else
 		return true;
 	return false;

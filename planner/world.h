@@ -362,6 +362,9 @@ struct world_pod {
 	 * machine with a permit is only for pods with an equal permit. NULL: the pod may use no
 	 * machine that has a permit. */
 	const char *permit;
+	/* Text: why no new machine may be claimed for the pod; it may still be placed on Nodes and
+	 * on claims in progress. NULL: machines may be claimed. */
+	const char *denied;
 	struct labels node_selector;
 	/* Required node affinity: the node must match one of the n terms; n 0: no requirement. */
 	struct {

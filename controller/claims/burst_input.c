@@ -533,6 +533,7 @@ static bool is_hopeless(const struct plan_pod *d)
 	static const bool codes[PLAN_REASONS] = {
 		[PLAN_GANG_SHORT] = true, [PLAN_GANG_UNKNOWN] = true, [PLAN_UNSUPPORTED] = true,
 		[PLAN_VOLUME] = true,	  [PLAN_TENANT] = true,	      [PLAN_DEVICE] = true,
+		[PLAN_DENIED] = true,
 	};
 
 	return d->nreasons && codes[d->reasons[0].code];

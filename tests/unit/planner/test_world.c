@@ -74,6 +74,7 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 	p.volumes.n = next(s) % 4 ? 0 : next(s) % 3;
 	p.volume_wait = next(s) % 10 ? NULL : ONE_OF(s, "a claim", "another");
 	p.device_wait = next(s) % 10 ? NULL : "a device";
+	p.denied = next(s) % 10 ? NULL : "a denial";
 	if (next(s) % 4 == 0)
 		p.devices = terms[0];
 	world_put_pod(w, &p);
@@ -429,6 +430,7 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_pod, p, p.volume_wait = "x");
 	ASSERT_NEW(world_put_pod, p, p.device_wait = "x");
 	ASSERT_NEW(world_put_pod, p, p.gang_wait = "x");
+	ASSERT_NEW(world_put_pod, p, p.denied = "x");
 	ASSERT_NEW(world_put_pod, p, p.devices = term);
 	ASSERT_NEW(world_put_pod, p, p.devices.n = 0);
 	ASSERT_NEW(world_put_pod, p, p.also = term);
