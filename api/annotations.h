@@ -138,6 +138,8 @@
 
 /* --- conditions, and names of Secrets, ConfigMaps and the Lease of drover --------------------- */
 
+/* Condition of a NodeClaim (controller/claims/approval_status.h). */
+#define APPROVED_CONDITION "Approved"
 #define TENANT_SLEEP_CONDITION "Asleep"
 #define TENANT_BUDGET_CONDITION "WithinBudget"
 #define TENANT_NODES_CONDITION "TakesNodes"

@@ -64,6 +64,25 @@ static const struct field burst_fields[] = {
 	FIELDS_END,
 };
 
+const char *const node_claim_decision_names[] = {"Approved", "Denied", NULL};
+static const struct field approval_fields[] = {
+	FIELD(node_claim_approval, decision, "decision", FIELD_ENUM, .required = true,
+	      .enums = node_claim_decision_names,
+	      .doc = "Approved: the claim may get a machine. Denied: it gets none."),
+	FIELD(node_claim_approval, by, "by", FIELD_STR, .required = true, .max_len = 256,
+	      .doc = "Who decided: in spec the user name of the administrator, in status the host "
+		     "of the webhook."),
+	FIELD(node_claim_approval, time, "at", FIELD_TIME, .required = true,
+	      .doc = "Time of the decision."),
+	FIELD(node_claim_approval, reason, "reason", FIELD_STR, .max_len = 1024,
+	      .doc = "Why, as text for the tenant's users."),
+	FIELD(node_claim_approval, hold_until, "holdUntil", FIELD_TIME,
+	      .doc = "Only with decision Denied: time until which drover keeps the denied claim "
+		     "and makes no new one for its pods, at most 7 days after the decision. If "
+		     "not set, one hour after the decision."),
+	FIELDS_END,
+};
+
 static const struct field_rule image_rules[] = {
 	{IMAGE_RULES("self"), IMAGE_RULES_SAY},
 	{NULL, NULL},
@@ -107,12 +126,49 @@ static const struct field claim_spec_fields[] = {
 	FIELD_PTR(node_claim_spec, burst, "burst", burst_fields,
 		  .doc = "Decision of a BurstPolicy to launch an instance. The claim carries out "
 			 "this decision. Not set if the claim does not come from a BurstPolicy."),
+	FIELD_PTR(node_claim_spec, approval, "approval", approval_fields,
+		  .doc = "Decision of an administrator, if spec.approval.claims of the tenant asks "
+			 "for one (docs/approval.md). drover approve and drover deny write it. "
+			 "It can be set once, and not changed afterwards."),
 	FIELDS_END,
 };
+/* SAME: CEL expression that is true if member name_ of spec did not change. */
+#define SAME(name_)                                                                                \
+	"has(self." name_ ") == has(oldSelf." name_ ") && (!has(self." name_ ") || self." name_    \
+	" == oldSelf." name_ ")"
+#define SPEC_SAY "spec is immutable, except spec.approval; create a new NodeClaim"
 static const struct field_rule claim_spec_rules[] = {
-	{"self == oldSelf", "spec is immutable; create a new NodeClaim"},
+	/* All members except approval; tests/unit/api/test_kinds.c compares the list with the
+	 * table. */
+	{SAME("virtualClusterRef"), SPEC_SAY},
+	{SAME("nodePoolRef"), SPEC_SAY},
+	{SAME("machineRef"), SPEC_SAY},
+	{SAME("providerRef"), SPEC_SAY},
+	{SAME("resources"), SPEC_SAY},
+	{SAME("pods"), SPEC_SAY},
+	{SAME("image"), SPEC_SAY},
+	{SAME("labels"), SPEC_SAY},
+	{SAME("annotations"), SPEC_SAY},
+	{SAME("requirements"), SPEC_SAY},
+	{SAME("taints"), SPEC_SAY},
+	{SAME("startupTaints"), SPEC_SAY},
+	{SAME("userDataSecretRef"), SPEC_SAY},
+	{SAME("kubelet"), SPEC_SAY},
+	{SAME("network"), SPEC_SAY},
+	{SAME("checkpoint"), SPEC_SAY},
+	{SAME("gate"), SPEC_SAY},
+	{SAME("expireAfter"), SPEC_SAY},
+	{SAME("terminationGracePeriod"), SPEC_SAY},
+	{SAME("deadlines"), SPEC_SAY},
+	{SAME("wipe"), SPEC_SAY},
+	{SAME("gang"), SPEC_SAY},
+	{SAME("burst"), SPEC_SAY},
+	{"!has(oldSelf.approval) || (has(self.approval) && self.approval == oldSelf.approval)",
+	 "spec.approval: a decision cannot be changed"},
 	{NULL, NULL},
 };
+#undef SPEC_SAY
+#undef SAME
 
 static const struct field eta_fields[] = {
 	FIELD_IN(node_claim_status, eta, p50, "p50", FIELD_TIME,
@@ -130,7 +186,8 @@ static const struct field claim_status_fields[] = {
 		     "claim, as in status.tenancy of the Machine."),
 	FIELD(node_claim_status, phase, "phase", FIELD_STR, .max_len = 32,
 	      .doc = "Summary of the claim's progress, for human readers: the state of its "
-		     "machine, Pending (no machine yet), Failed, or Ended (the machine has left)."),
+		     "machine, Pending (no machine yet), Denied (it gets no machine), Failed, or "
+		     "Ended (the machine has left)."),
 	FIELD(node_claim_status, node_name, "nodeName", FIELD_STR, .max_len = 253,
 	      .doc = "Name of the Node."),
 	FIELD(node_claim_status, node_uid, "nodeUID", FIELD_STR, .max_len = 64,
@@ -139,11 +196,16 @@ static const struct field claim_status_fields[] = {
 	      .doc = "drover's ID of the machine, drover://PROVIDER/MACHINE. The Node has the same "
 		     "provider ID, except for a cloud instance, whose Node has "
 		     "status.instance.providerID of the Machine."),
+	FIELD_PTR(node_claim_status, approval, "approval", approval_fields,
+		  .doc = "Answer of the webhook of the tenant (spec.approval of the "
+			 "VirtualCluster). Not set if the webhook was not asked, or gave no "
+			 "usable answer yet."),
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
 		  .doc = "Expected time at which the node becomes ready."),
 	CONDITIONS_ROW(
 		node_claim_status,
-		"Conditions: Launched (the machine has reached the state booting), Registered (it "
+		"Conditions: Approved (the claim may get a machine), set if the tenant's claims "
+		"need an approval; Launched (the machine has reached the state booting), Registered (it "
 		"has reached gating) and Initialized (it has reached serving), all three False "
 		"again once the machine stops; Ready (the machine serves, and its Node is Ready); "
 		"Drifted (the node differs from its pool's template); Consolidatable (the node's "
@@ -178,6 +240,35 @@ const struct object_column node_claim_columns[] = {
 	{NULL, NULL, NULL, 0},
 };
 
+/* Checks the decision itself, and that it is the one of the claim before the change. */
+static int approval_check(const struct node_claim_spec *s, const struct node_claim_spec *old,
+			  struct err *e)
+{
+	const struct node_claim_approval *a = s->approval;
+
+	if (a && a->hold_until && a->decision != CLAIM_DENIED)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.approval.holdUntil: allowed only with decision Denied");
+	if (a && a->hold_until && a->hold_until - a->time > CLAIM_DENIED_MAX_MS)
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.approval.holdUntil: want at most 7 days after the decision");
+	if (!old || !old->approval)
+		return 0;
+	if (!a)
+		return err_set(e, ERR_INVALID, 0, "spec.approval: a decision cannot be removed");
+	return object_same(approval_fields, a, old->approval, "spec.approval", e);
+}
+
+/* Checks that nothing in spec except the decision has changed. */
+static int same_spec(const struct node_claim_spec *s, const struct node_claim_spec *old,
+		     struct err *e)
+{
+	struct node_claim_spec a = *s, b = *old;
+
+	a.approval = b.approval = NULL;
+	return object_same(claim_spec_fields, &a, &b, "spec", e);
+}
+
 int node_claim_check(const void *object, const void *old, struct err *e)
 {
 	const struct node_claim *c = object, *o = old;
@@ -189,5 +280,7 @@ int node_claim_check(const void *object, const void *old, struct err *e)
 	if (c->spec.image.kubernetes_version &&
 	    object_image_check(&c->spec.image, "spec.image", e) < 0)
 		return -1;
-	return o ? object_same(claim_spec_fields, &c->spec, &o->spec, "spec", e) : 0;
+	if (approval_check(&c->spec, o ? &o->spec : NULL, e) < 0)
+		return -1;
+	return o ? same_spec(&c->spec, &o->spec, e) : 0;
 }

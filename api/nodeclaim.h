@@ -42,6 +42,25 @@ struct node_claim_burst {
 	const char *committed;
 	int64_t decided_time;
 };
+enum node_claim_decision { CLAIM_APPROVED, CLAIM_DENIED };
+extern const char *const node_claim_decision_names[];
+/* Longest time in ms between a denial and its holdUntil, and the usual time if holdUntil is not
+ * set. */
+#define CLAIM_DENIED_MAX_MS ((int64_t)7 * 24 * 3600 * 1000)
+#define CLAIM_DENIED_MS ((int64_t)3600 * 1000)
+/* Decision whether the claim may get a machine. */
+struct node_claim_approval {
+	/* enum node_claim_decision */
+	int decision;
+	/* user name as the API server knows it, or host of the webhook that decided */
+	const char *by;
+	const char *reason;
+	/* wall ms of the decision */
+	int64_t time;
+	/* CLAIM_DENIED: wall ms until which drover makes no new claim for the pods of the claim; 0:
+	 * CLAIM_DENIED_MS after time */
+	int64_t hold_until;
+};
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
 	/* Machine that the planner chose; NULL: the controller chooses one */
@@ -67,20 +86,25 @@ struct node_claim_spec {
 	const struct node_claim_gang *gang;
 	/* decision that launched the claim; NULL: not launched by a BurstPolicy */
 	const struct node_claim_burst *burst;
+	/* decision of an administrator; NULL: none */
+	const struct node_claim_approval *approval;
 	int64_t expire_after, termination_grace_period;
 };
 struct node_claim_status {
 	int64_t observed_generation;
 	struct object_ref *machine_ref;
 	int64_t tenancy;
-	/* phase for human readers: the state of the claim's machine, Pending, Failed or Ended */
+	/* phase for human readers: the state of the claim's machine, Pending, Denied, Failed or
+	 * Ended */
 	const char *phase;
 	const char *node_name, *node_uid, *provider_id;
 	struct {
 		int64_t p50, p90;
 	} eta;
-	/* types of conditions: Launched Registered Initialized Ready Drifted Consolidatable Drained
-	 * VolumesDetached PoweredOff Isolated */
+	/* answer of the tenant's webhook; NULL: none */
+	const struct node_claim_approval *approval;
+	/* types of conditions: Approved Launched Registered Initialized Ready Drifted
+	 * Consolidatable Drained VolumesDetached PoweredOff Isolated */
 	struct conditions conditions;
 };
 struct node_claim {

@@ -99,6 +99,40 @@ static const struct field_rule spec_rules[] = {
 	{NULL, NULL},
 };
 
+const char *const virtual_cluster_approval_names[] = {"None", "Manual", "Webhook", NULL};
+static const struct field webhook_fields[] = {
+	FIELD(virtual_cluster_webhook, url, "url", FIELD_STR, .required = true, AS_HTTPS,
+	      .doc = "https URL to which drover POSTs each NodeClaim that waits "
+		     "(docs/approval.md)."),
+	FIELD_PTR(virtual_cluster_webhook, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		  .doc = "Secret with the CA certificate with which drover verifies the server "
+			 "at the URL in webhook.url. The certificate is under ca.crt, unless the "
+			 "field key names another entry. If not set, the system's CAs are "
+			 "trusted."),
+	FIELD(virtual_cluster_webhook, timeout, "timeout", FIELD_DURATION, .min = SECOND,
+	      .max = MINUTE, .def = "\"10s\"",
+	      .doc = "Longest time for one answer. A request without an answer is repeated; until "
+		     "then the claim waits."),
+	FIELDS_END,
+};
+static const struct field_rule approval_rules[] = {
+	{"(self.claims == 'Webhook') == has(self.webhook)",
+	 "webhook is required for claims Webhook, and not allowed otherwise"},
+	{NULL, NULL},
+};
+static const struct field approval_fields[] = {
+	FIELD_IN(virtual_cluster_spec, approval, claims, "claims", FIELD_ENUM,
+		 .enums = virtual_cluster_approval_names, .def = "\"None\"",
+		 .doc = "Who decides whether a NodeClaim of the tenant may get a machine. None: no "
+			"approval is needed. Manual: an administrator (drover approve, drover "
+			"deny). Webhook: the service in webhook, or an administrator. Until then "
+			"no machine is bound, switched on or launched for the claim."),
+	FIELD_IN(virtual_cluster_spec, approval, webhook, "webhook", FIELD_OBJECT_PTR,
+		 .sub = webhook_fields, .size = sizeof(struct virtual_cluster_webhook),
+		 .doc = "Service that decides. Only if claims is Webhook."),
+	FIELDS_END,
+};
+
 static const struct field spec_fields[] = {
 	FIELD_OBJ(virtual_cluster_spec, kubeconfig_secret_ref, "kubeconfigSecretRef",
 		  kubeconfig_fields, .required = true,
@@ -158,6 +192,10 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(virtual_cluster_spec, network, "network", network_fields, .def = "{}",
 		  .doc = "Network segment of the tenant, how machines in this segment reach the "
 			 "tenant's API server, and how drover checks the segment."),
+	FIELD_OBJ(virtual_cluster_spec, approval, "approval", approval_fields, .def = "{}",
+		  .rules = approval_rules,
+		  .doc = "Whether NodeClaims of the tenant wait for an approval before they get a "
+			 "machine (docs/approval.md)."),
 	FIELD(virtual_cluster_spec, sleep_grace, "sleepGrace", FIELD_DURATION, .never = true,
 	      .min = MINUTE, .def = "\"1h\"",
 	      .doc = "Longest time that the tenant may be asleep before drover releases its "
@@ -416,6 +454,10 @@ int virtual_cluster_check(const void *object, const void *old, struct err *e)
 	if (v->spec.nodes == VIRTUAL_CLUSTER_HOST && v->spec.join != VIRTUAL_CLUSTER_BY_KUBEADM)
 		return err_set(e, ERR_INVALID, 0, "spec.join: %s requires spec.nodes Private",
 			       virtual_cluster_join_names[v->spec.join]);
+	if ((v->spec.approval.claims == APPROVAL_WEBHOOK) != (v->spec.approval.webhook != NULL))
+		return err_set(e, ERR_INVALID, 0, "spec.approval.webhook: %s",
+			       v->spec.approval.webhook ? "allowed only for claims Webhook"
+							: "required for claims Webhook");
 	return object_name_check(&v->meta, 63, e) < 0 || api_server_check(&v->spec, e) < 0 ||
 			       limit_check(&v->spec, &v->spec.borrowing_limit,
 					   "spec.borrowingLimit", e) < 0 ||

@@ -102,6 +102,18 @@ struct virtual_cluster_api_path {
 	/* Provider whose fabric may contain a load balancer created by drover; NULL: none */
 	const char *provider;
 };
+/* Decider whether a NodeClaim of the tenant may get a machine. */
+enum virtual_cluster_approval { APPROVAL_NONE, APPROVAL_MANUAL, APPROVAL_WEBHOOK };
+extern const char *const virtual_cluster_approval_names[];
+struct virtual_cluster_webhook {
+	/* https URL */
+	const char *url;
+	/* Secret in drover's namespace with the CA certificate (key ca.crt) that signed the
+	 * service's certificate; NULL: the system's CAs */
+	struct object_secret_ref *ca_secret_ref;
+	/* longest time in ms until the answer to one request is complete */
+	int64_t timeout;
+};
 /* virtual_cluster_waiting is a waiting pod, according to the latest plan.
  * VIRTUAL_CLUSTER_WAITING_MAX: maximum number of waiting pods in status. */
 #define VIRTUAL_CLUSTER_POD_MAX 317 /* maximum length of NAMESPACE/NAME in bytes */
@@ -151,6 +163,12 @@ struct virtual_cluster_spec {
 		 * that the tenant's own ConfigMap names */
 		struct virtual_cluster_api_server *api_server;
 	} network;
+	struct {
+		/* enum virtual_cluster_approval */
+		int claims;
+		/* NULL unless claims is APPROVAL_WEBHOOK */
+		struct virtual_cluster_webhook *webhook;
+	} approval;
 	/* time asleep in ms after which the tenant's machines are taken back; -1: never */
 	int64_t sleep_grace;
 	bool paused;

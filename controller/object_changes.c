@@ -106,6 +106,40 @@ static void kick_claim_of(struct controller *c, const struct kube_entry *en)
 		claims_kick(c->claims, m->status.claim_ref->name);
 }
 
+static bool kick_claim(const struct node_claim *n, void *arg)
+{
+	struct controller *c = arg;
+
+	claims_kick(c->claims, n->meta.name);
+	object_changes_kick_machine_of_claim(c, n);
+	return true;
+}
+
+/* Handles a claim that may have been approved or denied: the decision also counts for the other
+ * claims of its gang. */
+static void claim_decided(struct controller *c, const struct kube_entry *old,
+			  const struct node_claim *n)
+{
+	const struct node_claim *was = old ? old->object : NULL;
+
+	if (n && n->spec.gang &&
+	    (!was || !was->spec.approval != !n->spec.approval ||
+	     !was->status.approval != !n->status.approval))
+		claim_index_each(&c->ctx, CLAIM_BY_GANG, n->spec.gang->uid, kick_claim, c);
+}
+
+/* Handles a changed VirtualCluster: its claims may need an approval now, or no longer. */
+static void approvals_changed(struct controller *c, const struct kube_entry *old,
+			      const struct virtual_cluster *vc)
+{
+	const struct virtual_cluster *was = old ? old->object : NULL;
+
+	if (!vc || (was && was->spec.approval.claims == vc->spec.approval.claims))
+		return;
+	claim_index_each(&c->ctx, CLAIM_BY_TENANT, vc->meta.name, kick_claim, c);
+	fleet_kick(c->fleet);
+}
+
 static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
 {
 	claims_kick(c->claims, name);
@@ -216,6 +250,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		claim_index_put(c->ctx.claim_index, name, o);
 		object_changes_kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
+		claim_decided(c, old, o);
 		if (!o)
 			drift_claim_gone(c->drift, name);
 		fleet_kick(c->fleet);
@@ -262,6 +297,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		pending_cleanup_kick(c->pending_cleanup, name);
 		owners_kick(c->owners, name);
 		world_sync_segment(c->sync, name);
+		approvals_changed(c, old, o);
 		break;
 	case OBJECT_WIPE_RECORD:
 		record_export_kick(c->record_export, name);

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "controller/claims/claim_status.h"
+#include "controller/claims/approval_asks.h"
+#include "controller/claims/approval_status.h"
 #include "controller/claims/drift.h"
 #include "controller/claims/underused.h"
 #include "api/annotations.h"
@@ -23,7 +25,7 @@
 #include "controller/tenant/tenant.h"
 #include "kube/call.h"
 
-#define CONDITIONS 12 /* Maximum number of conditions that this file sets */
+#define CONDITIONS 13 /* Maximum number of conditions that this file sets */
 #define NODE_GONE                                                                                  \
 	"its Node no longer exists in the tenant's cluster; drover releases the machine after "    \
 	"deadlines.notReady"
@@ -279,6 +281,19 @@ static const char *not_ready(const struct node_claim *n, const struct machine *m
 		       : "waiting for its Provider to create a machine";
 }
 
+/* Sets condition Approved. It exists if the tenant's claims need an approval. */
+static void approved(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
+		     const struct node_claim *n, const struct approval *is, bool *changed)
+{
+	struct condition want;
+
+	if (!approval_condition(in->c, n, is, approval_asks_trouble(in->approval_asks, n), a,
+				&want))
+		return;
+	approval_tell(in->c, n, &want);
+	*changed |= condition_set(cs, a, &want, loop_wall(in->c->loop));
+}
+
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE])
 {
@@ -294,10 +309,13 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	const char *reason, *message, *phase, *unready = node_is_unready(in, n, s, a),
 					      *waiting = not_ready(n, m, s, a);
 	bool failed, changed = false, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
+	const struct approval approval = approval_of(c, n);
 	OWN_JSON whole = NULL;
 
 	failing[0] = '\0';
 	phase = claim_phase(n, m, &failed, &reason, &message);
+	if (approval.state == APPROVAL_REFUSED && !n->meta.deletion_timestamp)
+		phase = CLAIM_PHASE_DENIED;
 	cs->v = arena_calloc(a, n->status.conditions.n + CONDITIONS, sizeof(*cs->v));
 	cs->n = n->status.conditions.n;
 	if (cs->n)
@@ -313,6 +331,11 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		out.status.provider_id = arena_printf(
 			a, "drover://%s/%s", str_or(m->spec.provider_ref.name, ""), m->meta.name);
 	}
+	if (!out.status.approval && approval_asks_answer(in->approval_asks, n)) {
+		out.status.approval = approval_asks_answer(in->approval_asks, n);
+		changed = true;
+	}
+	approved(cs, a, in, n, &approval, &changed);
 	condition(cs, a, c, n, "Launched", past(s, MACHINE_BOOTING),
 		  failed		     ? reason
 		  : past(s, MACHINE_BOOTING) ? "Launched"

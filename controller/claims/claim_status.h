@@ -8,6 +8,7 @@
  * claim_status: computes the status of a NodeClaim from the machine that is bound to it.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
+struct approval_asks;
 struct drift;
 struct eta;
 struct tenants;
@@ -17,6 +18,8 @@ struct claim_status_spec {
 	struct context *c;
 	const struct tenants *tenants;
 	const struct eta *eta;
+	/* Requests to the tenants' webhooks; NULL: none are sent */
+	struct approval_asks *approval_asks;
 	/* Search for underused Nodes; NULL: claims get no condition Consolidatable */
 	const struct underused *underused;
 	/* Search for drifted claims; NULL: claims get no condition Drifted */

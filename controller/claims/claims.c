@@ -12,10 +12,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/claims/approval_asks.h"
 #include "controller/claims/avoided.h"
 #include "controller/claims/burst_gangs.h"
 #include "controller/claims/settle.h"
 #include "controller/claims/unwanted.h"
+#include "controller/core/approval.h"
 #include "controller/core/counters.h"
 #include "controller/core/lookup.h"
 #include "controller/core/status_writer.h"
@@ -33,6 +35,7 @@
 struct claims {
 	struct context *c;
 	struct claims_spec spec;
+	struct approval_asks *asks;
 	/* Key: name of a NodeClaim; value: struct entry */
 	struct map *entries;
 };
@@ -42,8 +45,10 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* loop_now() at which a claim with this UID was first seen */
+	/* loop_now() at which a claim with this UID was first seen, or was approved */
 	int64_t first_seen;
+	/* True: the claim has waited for its approval since it was first seen */
+	bool unapproved;
 	char uid[64];
 	/* Failure reason if the write in flight is the first to report that the claim failed; else
 	 * "" */
@@ -266,6 +271,53 @@ static void derive(struct entry *en, const struct node_claim *n)
 		writer_status(&en->write, OBJECT_NODE_CLAIM, &n->meta, status, on_written);
 }
 
+/* True if the claim waits for its approval, and its machine could still accept it. Then the claim
+ * stays, however long the approval takes. The time within which a machine has to accept the claim
+ * begins when the claim is approved. */
+static bool waits_for_decision(struct entry *en, const struct node_claim *n)
+{
+	struct context *c = en->owner->c;
+	const struct machine *m = machine_named_by(c, n);
+
+	if (n->meta.deletion_timestamp || approval_of(c, n).state != APPROVAL_WAITING) {
+		if (en->unapproved)
+			en->first_seen = loop_now(c->loop);
+		en->unapproved = false;
+		approval_asks_forget(en->owner->asks, en->name);
+		return false;
+	}
+	en->unapproved = true;
+	approval_asks_look(en->owner->asks, n);
+	return !n->spec.machine_ref ||
+	       (m && str_eq(m->status.state, machine_state_info[MACHINE_FREE].name) &&
+		!m->status.claim_ref && !m->meta.deletion_timestamp);
+}
+
+static bool is_denied(const struct entry *en, const struct node_claim *n)
+{
+	return !n->meta.deletion_timestamp &&
+	       approval_of(en->owner->c, n).state == APPROVAL_REFUSED;
+}
+
+/* Deletes a denied claim once its time is over. True: a write was started. */
+static bool end_denied(struct entry *en, const struct node_claim *n)
+{
+	struct context *c = en->owner->c;
+	const struct approval is = approval_of(c, n);
+	int64_t left;
+
+	if (is.state != APPROVAL_REFUSED)
+		return false;
+	left = approval_denied_until(is.decision) - loop_wall(c->loop);
+	if (left > 0)
+		loop_timer_start(&en->timer, left);
+	if (left > 0 || !ctx_may_act(c) || ctx_crds_terminating(c))
+		return false;
+	log_info("denied claim deleted: its time is over", LOG_S("claim", en->name));
+	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	return true;
+}
+
 static void look(void *arg)
 {
 	struct entry *en = arg;
@@ -273,6 +325,7 @@ static void look(void *arg)
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
 
 	if (!n) {
+		approval_asks_forget(en->owner->asks, en->name);
 		if (!writer_busy(&en->write))
 			map_del(en->owner->entries, en->name);
 		return;
@@ -281,9 +334,15 @@ static void look(void *arg)
 		/* The claim is new, or has replaced one of the same name. */
 		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
 		en->first_seen = loop_now(c->loop);
+		en->unapproved = false;
 	}
 	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
+	if (waits_for_decision(en, n) || is_denied(en, n)) {
+		if (!end_denied(en, n) && !take_back(en, n))
+			derive(en, n);
+		return;
+	}
 	if (!withdraw(en, n) && !take_back(en, n) && !give_up(en, n) && !finalizer(en, n))
 		derive(en, n);
 }
@@ -304,6 +363,7 @@ struct claims *claims_new(const struct claims_spec *spec)
 
 	cl->c = spec->status.c;
 	cl->spec = *spec;
+	cl->asks = cl->spec.status.approval_asks = approval_asks_new(cl->c);
 	cl->entries = map_new(entry_free);
 	return cl;
 }
@@ -313,6 +373,7 @@ void claims_free(struct claims *cl)
 	if (!cl)
 		return;
 	map_free(cl->entries);
+	approval_asks_free(cl->asks);
 	free(cl);
 }
 

@@ -18,6 +18,7 @@
 #include "controller/claims/batch.h"
 #include "controller/claims/bursts.h"
 #include "controller/claims/claim_build.h"
+#include "controller/claims/denied.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/gang_holds.h"
 #include "controller/claims/last_plan.h"
@@ -63,6 +64,7 @@ struct provisioner {
 	const struct tenants *tenants;
 	struct world_sync *sync;
 	struct avoided *avoided;
+	struct denied *denied;
 	struct failing *failing;
 	struct gang_holds *gang_holds;
 	struct stops_from stops;
@@ -517,6 +519,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->batch = (struct batch){.idle_ms = c->o.batch_idle_ms, .most_ms = c->o.batch_most_ms};
 	s->refused = spec.refused = refused_new(c, tenants, on_refused, s);
 	s->avoided = spec.avoided = avoided_new(c);
+	s->denied = spec.denied = denied_new(tenants, on_refused, s);
 	s->failing = spec.failing = failing_new(c);
 	s->gang_holds = gang_holds_new(c);
 	s->stops = (struct stops_from){c, s->failing, drivers, fleet};
@@ -561,6 +564,7 @@ void provisioner_free(struct provisioner *s)
 	permits_free(s->permits);
 	sending_free(s->sending);
 	avoided_free(s->avoided);
+	denied_free(s->denied);
 	failing_free(s->failing);
 	gang_holds_free(s->gang_holds);
 	refused_free(s->refused);

@@ -9,6 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/approval.h"
 #include "controller/core/lookup.h"
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
@@ -40,7 +41,8 @@ static bool is_read(const struct unwanted *u, const char *tenant)
 
 /* True if nothing was written to the claim's machine and drover may delete the claim. False if the
  * machine is in state claimed but its Node exists, because that state came from a backup. False if
- * the claim has no machine: claims.c handles such claims. */
+ * the claim has no machine, unless the claim waits for its approval: claims.c handles claims that
+ * no machine accepts. */
 static bool is_early(const struct unwanted *u, const struct node_claim *n)
 {
 	const struct machine *m;
@@ -51,7 +53,9 @@ static bool is_early(const struct unwanted *u, const struct node_claim *n)
 	    str_eq(n->status.phase, "Failed"))
 		return false;
 	m = machine_of_claim(u->c, n);
-	return m && str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name) &&
+	if (!m)
+		return approval_of(u->c, n).state == APPROVAL_WAITING;
+	return str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name) &&
 	       !tenant_node_now(u->tenants, n);
 }
 

@@ -16,7 +16,8 @@
  * Some claims are never unwanted, whatever the plan says:
  *
  * - A claim that an operator created.
- * - A claim whose machine is not in state claimed, or has a Node.
+ * - A claim whose machine is not in state claimed, or has a Node. A claim without a machine that
+ *   waits for its approval can be unwanted, though.
  * - Any claim of a tenant whose pods are not known now (unreachable, asleep, paused).
  * - Any claim of a tenant if the plan left out some of the tenant's pods, or placed one on a Node
  *   to which kube-scheduler has not bound the pod yet.

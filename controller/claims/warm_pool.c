@@ -20,6 +20,7 @@
 #include "controller/claims/breaker.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/claim_index.h"
+#include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
 #include "planner/plan.h"
 
@@ -90,7 +91,8 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	struct having *h = arg;
 
 	h->n += str_eq(n->spec.node_pool_ref.name, h->pool->meta.name) &&
-		!n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed");
+		!n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed") &&
+		!str_eq(n->status.phase, CLAIM_PHASE_DENIED);
 	return true;
 }
 

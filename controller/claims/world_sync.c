@@ -11,6 +11,7 @@
 #include "controller/claims/avoided.h"
 #include "controller/claims/breaker.h"
 #include "controller/claims/burst_input.h"
+#include "controller/claims/denied.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
 #include "controller/claims/gang_holds.h"
@@ -229,6 +230,7 @@ void world_sync_claim(struct world_sync *s, const char *name, const struct node_
 		failing_forget_claim(s->spec.failing, name);
 	}
 	sending_seen(s->spec.sending, name);
+	denied_claim(s->spec.denied, name, n);
 	if (!is_late(s, LATE_CLAIM, "", "", name))
 		tell(s, put_claim(s, name, n));
 }
@@ -387,6 +389,7 @@ static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, co
 	if (!p)
 		return world_del_pod(s->world, tenant, ns, name);
 	w = *refused_apply(s->spec.refused, p, a);
+	w.denied = p->node ? NULL : denied_text(s->spec.denied, p->uid);
 	permit = p->node ? NULL : permits_of_pod(s->spec.permits, p);
 	w.permit = permit ? permit->id : NULL;
 	if (!world_put_pod(s->world, &w))

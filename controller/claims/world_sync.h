@@ -17,6 +17,7 @@
  * tests/unit/controller/claims/test_world_sync.c
  */
 struct avoided;
+struct denied;
 struct eta;
 struct failing;
 struct permit;
@@ -32,6 +33,7 @@ struct world_pod;
 struct world_sync_spec {
 	const struct tenants *tenants;
 	struct avoided *avoided;
+	struct denied *denied;
 	const struct eta *eta;
 	struct failing *failing;
 	const struct permits *permits;
@@ -78,7 +80,8 @@ void world_sync_tenants(struct world_sync *s);
 void world_sync_segment(struct world_sync *s, const char *name);
 void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p);
-/* Reports that the pod's exclusions changed (claims/refused.h). */
+/* Reports that the pod's exclusions changed (claims/refused.h), or that a claim of the pod was
+ * denied (claims/denied.h). */
 void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name);
 /* Reports that permit p was added or removed. */
 void world_sync_permit(struct world_sync *s, const struct permit *p);

@@ -33,6 +33,7 @@ void claim_index_put(struct claim_index *x, const char *name, const struct node_
 		{CLAIM_BY_TENANT, n ? n->spec.virtual_cluster_ref.name : NULL},
 		{CLAIM_BY_MACHINE, wanted ? wanted->name : NULL},
 		{CLAIM_BY_MACHINE, had ? had->name : NULL},
+		{CLAIM_BY_GANG, n && n->spec.gang ? n->spec.gang->uid : NULL},
 	};
 
 	index_put(x->names, name, now, sizeof(now) / sizeof(now[0]));

@@ -4,7 +4,7 @@
 #include "controller/core/context.h"
 
 /*
- * claim_index: finds the NodeClaims of one tenant or of one Machine without a scan over all
+ * claim_index: finds the NodeClaims of one tenant, Machine or gang without a scan over all
  * NodeClaims.
  *
  * The owner of the NodeClaim cache (controller/controller.c) updates the index before it notifies
@@ -16,6 +16,8 @@ enum claim_key {
 	CLAIM_BY_TENANT,
 	/* key: name of the Machine in spec.machineRef or status.machineRef */
 	CLAIM_BY_MACHINE,
+	/* key: UID of the gang in spec.gang.uid */
+	CLAIM_BY_GANG,
 	CLAIM_KEYS,
 };
 

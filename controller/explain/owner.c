@@ -102,6 +102,9 @@ static const char *const of_reason[REASONS] = {
 	[REASON_VolumesAttached] = tenant,
 	[REASON_QuarantinedByOperator] = operator_,
 	[REASON_ClaimNotFound] = operator_,
+	[REASON_ApprovalPending] = operator_,
+	[REASON_WebhookFailed] = operator_,
+	[REASON_ClaimDenied] = operator_,
 	[REASON_DeadlineExceeded] = device,
 };
 

@@ -45,6 +45,8 @@ static const struct {
 	{"ProviderNotReady", "wait, or ask drover's administrator: the Provider of the machines "
 			     "cannot be used now"},
 	{"NoOffer", "wait: the cloud has no suitable instance now; drover asks the cloud again"},
+	{"ClaimDenied", "ask drover's administrator: the message names who denied the machine and "
+			"why, and when drover plans the pod anew"},
 	{"NotServed", "ask drover's administrator: drover reports no reason"},
 	{"GangNotWhole", "wait; a gang with a smaller minimum size may be served sooner"},
 	{"HeldForGang", "wait: the machines are reserved for a gang that is before this pod in "

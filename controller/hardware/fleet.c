@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/approval.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/provider.h"
 
@@ -628,7 +629,8 @@ static bool make_machine(const struct kube_entry *en, void *arg)
 	OWN_JSON o = NULL;
 
 	if (!n->spec.provider_ref || n->meta.deletion_timestamp ||
-	    CTX_GET(f->c, OBJECT_MACHINE, machine, n->meta.name))
+	    CTX_GET(f->c, OBJECT_MACHINE, machine, n->meta.name) ||
+	    /* mutant: unapproved-launched */ !approval_admits(f->c, n))
 		return true;
 	o = json_pack("{s:s, s:s, s:{s:s, s:[s], s:[{s:s, s:s, s:s, s:s}]}, "
 		      "s:{s:{s:{s:s, s:s}}, s:{s:s}, s:s*, s:s}}",

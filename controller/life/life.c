@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
 
 void life_kick(struct life *l)
@@ -49,7 +50,8 @@ static bool wants_machine(const struct node_claim *n, void *arg)
 
 	if (r && str_eq(r->name, w->l->name) && (!r->uid || str_eq(r->uid, w->l->m->meta.uid)) &&
 	    !n->status.machine_ref && !n->meta.deletion_timestamp &&
-	    !str_eq(n->status.phase, "Failed"))
+	    !str_eq(n->status.phase, "Failed") &&
+	    /* mutant: unapproved-bound */ approval_admits(w->l->c, n))
 		w->found = n;
 	return !w->found;
 }

@@ -39,7 +39,7 @@ const char *claim_instance_type(const struct node_claim *n, const struct machine
 
 bool claim_counts(const struct node_claim *n)
 {
-	return !str_eq(n->status.phase, "Ended") &&
+	return !str_eq(n->status.phase, "Ended") && !str_eq(n->status.phase, CLAIM_PHASE_DENIED) &&
 	       (!str_eq(n->status.phase, "Failed") || n->spec.machine_ref || n->status.machine_ref);
 }
 

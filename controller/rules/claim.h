@@ -10,6 +10,10 @@
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
+/* status.phase of a claim that was denied (controller/core/approval.h): it gets no machine and
+ * counts for nothing. */
+#define CLAIM_PHASE_DENIED "Denied"
+
 /* Returns the text that identifies the image: its digest, or, for an image without a digest, its
  * BCM category. */
 const char *claim_image_id(const struct object_image *i);
@@ -24,8 +28,8 @@ const char *claim_phase(const struct node_claim *n, const struct machine *m, boo
 /* Returns the instance type of the claim's Machine m, or, without one, the type that the claim's
  * requirements name. m may be NULL. NULL: unknown. */
 const char *claim_instance_type(const struct node_claim *n, const struct machine *m);
-/* True if the claim counts for quotas and limits: it has not ended. A failed claim counts only
- * while it names a Machine. */
+/* True if the claim counts for quotas and limits: it has not ended, and was not denied. A failed
+ * claim counts only while it names a Machine. */
 bool claim_counts(const struct node_claim *n);
 /* Returns the resources that the claim uses up in quotas, limits, shares and status: the capacity
  * of its instance type. p: the Provider of the claim or of its Machine, or NULL. NULL: unknown,

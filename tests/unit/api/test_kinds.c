@@ -577,6 +577,30 @@ static void what_is_not_valid_shows_in_a_column(void **state)
 	}
 }
 
+/* The CRD must refuse every change of a claim's spec except its approval, so its rules name each
+ * other member. */
+static void every_member_of_a_claim_but_its_approval_is_immutable(void **state)
+{
+	const struct field *spec = object_kinds[OBJECT_NODE_CLAIM].fields;
+	const struct field *f;
+	char has[128];
+
+	(void)state;
+	while (!str_eq(spec->name, "spec"))
+		spec++;
+	for (f = spec->sub; f->name; f++) {
+		const struct field_rule *r = spec->rules;
+
+		str_format(has, sizeof(has), "has(self.%s) == has(oldSelf.%s) &&", f->name,
+			   f->name);
+		while (r->rule && !str_starts(r->rule, has))
+			r++;
+		if (!r->rule != str_eq(f->name, "approval"))
+			fail_msg("the rules of the CRD do not treat spec.%s as they should",
+				 f->name);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -596,6 +620,7 @@ int main(void)
 		cmocka_unit_test(every_operator_of_a_requirement_matches_as_it_says),
 		cmocka_unit_test(a_condition_keeps_its_time_until_its_status_turns),
 		cmocka_unit_test(stalled_appears_when_it_is_true_and_then_stays),
+		cmocka_unit_test(every_member_of_a_claim_but_its_approval_is_immutable),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
