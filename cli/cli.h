@@ -23,6 +23,7 @@ int cli_confirm_off(int argc, char **argv);
 int cli_console(int argc, char **argv);
 int cli_cost(int argc, char **argv);
 int cli_crds(int argc, char **argv);
+int cli_deny(int argc, char **argv);
 int cli_drain(int argc, char **argv);
 int cli_explain(int argc, char **argv);
 int cli_get_objects(int argc, char **argv);

@@ -296,13 +296,14 @@ static void offer_names(struct ask *q, const char *types,
 static const struct {
 	const char *verb, *words, *names, *typed;
 } rows[] = {
-	{.verb = "approve", .names = "machines"},
+	{.verb = "approve", .names = "machines", .typed = "nodeclaims"},
 	{.verb = "bmc", .words = "probe", .names = "machines"},
 	{.verb = "burst", .words = "plan reset", .names = "burstpolicies"},
 	{.verb = "cancel", .names = "drains"},
 	{.verb = "completion", .words = "bash fish zsh"},
 	{.verb = "confirm-off", .names = "machines"},
 	{.verb = "console", .names = "machines"},
+	{.verb = "deny", .typed = "nodeclaims"},
 	{.verb = "drain", .names = "machines"},
 	{.verb = "get", .words = "machine claim pool tenant drain wipe provider burstpolicy"},
 	{.verb = "machine", .words = "import"},

@@ -15,6 +15,8 @@ static const struct cli_verb verbs[] = {
 	{"run", cli_run, "run the controller", "drover run -k host.conf -a drover-agent.iso"},
 	{"approve", cli_approve, "let drover manage and wipe a machine",
 	 "drover approve gpu-r1-07 --wipe"},
+	{"deny", cli_deny, "deny a claim that waits for approval",
+	 "drover deny claim/h100-x7k2p --reason budget"},
 	{"drain", cli_drain, "drain machines: evict pods, then wipe",
 	 "drover drain gpu-r1-07 --reason fan --then Quarantine"},
 	{"cancel", cli_cancel, "cancel a drain", "drover cancel drain-gpu-r1-07-1f2e"},

@@ -1,12 +1,14 @@
 /*
  * verbs: parses the command lines of the short commands. Their actions are in cli/machine.c,
- * cli/approve.c, cli/pause.c and cli/drain.c.
+ * cli/approve.c, cli/decide.c, cli/pause.c and cli/drain.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/verbs.h"
 #include "api/crd.h"
+#include "api/target.h"
 #include "base/args.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -71,7 +73,7 @@ int cli_crds(int argc, char **argv)
 
 /* --- commands on one object ------------------------------------------------------------------- */
 
-enum { ADOPT = 256, DRIVES, BMC, ALL };
+enum { ADOPT = 256, DRIVES, BMC, ALL, HOLD };
 
 /* Arguments of a command on one object. All such commands share this struct; each sets only its own
  * members. */
@@ -80,9 +82,13 @@ struct one {
 	/* what the argument names, for errors, such as "machine" */
 	const char *what;
 	const char *name, *reason;
+	/* what --reason TEXT explains, if it is required; NULL: why the machine is taken out of
+	 * use */
+	const char *reason_of;
 	/* may_all: --all replaces the argument */
 	bool needs_reason, yes, may_all, all;
 	struct cli_approve approve;
+	struct cli_decision decision;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -108,6 +114,11 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case BMC:
 		v->approve.bmc = true;
 		return 0;
+	case HOLD:
+		if (!str_to_duration(arg, &v->decision.hold_ms) || v->decision.hold_ms <= 0 ||
+		    v->decision.hold_ms > CLAIM_DENIED_MAX_MS)
+			argp_error(st, "--hold %s: want a duration up to 168h, such as 8h", arg);
+		return 0;
 	case ADOPT:
 		v->approve.adopt = arg;
 		return 0;
@@ -122,8 +133,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		if (!v->name && !v->all)
 			argp_error(st, "which %s?%s", v->what, v->may_all ? " Or --all" : "");
 		if (v->needs_reason && str_empty(v->reason))
-			argp_error(st, "--reason TEXT is required: why is the machine taken out "
-				       "of use?");
+			argp_error(st, "--reason TEXT is required: %s",
+				   str_or(v->reason_of, "why is the machine taken out of use?"));
 		if (v->approve.adopt && v->approve.wipe)
 			argp_error(st, "--adopt and --wipe exclude each other");
 		if (v->approve.bmc && (v->approve.adopt || v->approve.wipe || v->approve.drives))
@@ -163,6 +174,32 @@ static const struct argp_option reason_options[] = {
 	{"reason", 'r', "TEXT", 0, "Reason, shown to everyone who looks at the machine", 0},
 	CLI_OPTION_ROWS};
 
+/* Returns the NAME in "claim/NAME"; NULL: text names no NodeClaim in this form. */
+static const char *claim_named(const char *text)
+{
+	const char *slash = strchr(str_or(text, ""), '/');
+
+	return slash && slash[1] && target_kind(text, (size_t)(slash - text)) == OBJECT_NODE_CLAIM
+		       ? slash + 1
+		       : NULL;
+}
+
+/* Returns the exit status of `drover approve` or `drover deny` for v->name, which must be
+ * claim/NAME. */
+static int decide(struct one *v, const char *verb)
+{
+	const struct cli_approve *p = &v->approve;
+
+	v->decision.claim = claim_named(v->name);
+	v->decision.reason = v->reason;
+	if (!v->decision.claim || p->wipe || p->drives || p->bmc || p->adopt) {
+		fprintf(stderr, "%s: want claim/NAME without options for machines, got %s\n", verb,
+			v->name);
+		return 2;
+	}
+	return RUN_ONE(*v, verb, cli_do_decide(&c, &v->decision));
+}
+
 int cli_approve(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
@@ -184,25 +221,56 @@ int cli_approve(int argc, char **argv)
 		 "Address, certificate and password Secret in spec.bmc are right: drover may send "
 		 "the password to this BMC",
 		 0},
+		{"reason", 'r', "TEXT", 0, "With claim/NAME: why; shown to the tenant", 0},
 		CLI_OPTION_ROWS};
-	struct one v = {.what = "machine"};
+	struct one v = {.what = "machine or claim"};
 
-	read_one(&v, options, "MACHINE",
+	read_one(&v, options, "MACHINE\nclaim/NAME",
 		 "Let drover manage a machine: sets spec.managementPolicy to Manage and "
 		 "spec.identity to what the BMC reported. A machine that drover has not managed "
 		 "before, or that was retired, is then WIPED: all its data is lost. If it is on "
 		 "or may serve a tenant, it waits for --wipe. Only --adopt takes over a machine "
-		 "without a wipe.\v"
+		 "without a wipe.\n"
+		 "With claim/NAME: let a NodeClaim get its machine, if its tenant's claims need an "
+		 "approval. Approving one claim of a gang approves all claims of the gang that "
+		 "exist.\v"
 		 "Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
 		 "  drover approve gpu-r1-07 --drives --yes\n"
 		 "  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
 		 "  drover approve gpu-r1-07 --bmc\n"
+		 "  drover approve claim/h100-x7k2p --reason 'project 42'\n"
 		 "The same with kubectl: patch spec.managementPolicy, spec.identity, "
-		 "spec.approval, spec.drives.",
+		 "spec.approval, spec.drives; of a NodeClaim, spec.approval.",
 		 argc, argv);
+	if (strchr(v.name, '/'))
+		return decide(&v, "drover approve");
 	v.approve.machine = v.name;
 	v.approve.yes = v.yes;
 	return RUN_ONE(v, "drover approve", cli_do_approve(&c, &v.approve));
+}
+
+int cli_deny(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{"reason", 'r', "TEXT", 0, "Why; shown to the tenant", 0},
+		{"hold", HOLD, "DURATION", 0,
+		 "How long the pods of the claim get no new claim (default: 1h, at most 168h)", 0},
+		CLI_OPTION_ROWS};
+	struct one v = {.what = "claim",
+			.needs_reason = true,
+			.reason_of = "why does the tenant get no machine?"};
+
+	read_one(&v, options, "claim/NAME",
+		 "Deny a NodeClaim that waits for its approval: it gets no machine, and its pods "
+		 "get no new claim for a time. Denying one claim of a gang denies all claims of "
+		 "the gang that exist.\v"
+		 "Examples:\n"
+		 "  drover deny claim/h100-x7k2p --reason 'no budget left this month'\n"
+		 "  drover deny claim/h100-x7k2p --reason 'use the night' --hold 8h\n"
+		 "The same with kubectl: patch spec.approval of the NodeClaim.",
+		 argc, argv);
+	v.decision.deny = true;
+	return decide(&v, "drover deny");
 }
 
 int cli_release(int argc, char **argv)

@@ -100,6 +100,17 @@ struct cli_approve {
 };
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a);
 
+struct cli_decision {
+	/* name of the NodeClaim */
+	const char *claim;
+	bool deny;
+	/* NULL: none; required to deny */
+	const char *reason;
+	/* deny: ms for which the pods of the claim get no new one; 0: CLAIM_DENIED_MS */
+	int64_t hold_ms;
+};
+int cli_do_decide(struct cli_client *c, const struct cli_decision *d);
+
 struct cli_import {
 	/* NAME or NAMESPACE/NAME of a vCluster; NULL: all vClusters */
 	const char *of;

@@ -427,6 +427,97 @@ static void reset_asks_in_the_callers_name(void **state)
 	assert_true(strlen(str_or(json_str_at(o, "spec", "reset", "id"), "")) > 0);
 }
 
+static void waiting_claim(struct bench *d, const char *name, const char *status)
+{
+	bench_put(d,
+		  arena_printf(
+			  d->a,
+			  "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'NodeClaim', "
+			  "'metadata': {'name': '%s'}, 'spec': {'virtualClusterRef': {'name': "
+			  "'team-a'}, 'nodePoolRef': {'name': 'h100'}, 'image': "
+			  "{'kubernetesVersion': '1.36', 'url': 'https://img.example/n', 'format': "
+			  "'raw', 'digest': 'sha256:"
+			  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			  name));
+	if (status)
+		bench_status(d, OBJECT_NODE_CLAIM, name,
+			     arena_printf(d->a,
+					  "{'conditions': [{'type': 'Approved', 'status': '%s', "
+					  "'reason': 'ApprovalPending'}]}",
+					  status));
+}
+
+static void a_decision_has_the_callers_name_and_is_made_once(void **state)
+{
+	struct bench *d = *state;
+	struct cli_decision yes = {.claim = "c-7", .reason = "project 42"};
+	struct cli_decision no = {
+		.claim = "c-8", .deny = true, .reason = "no budget", .hold_ms = 8 * 3600000};
+	OWN_JSON o = NULL;
+	OWN_JSON denied = NULL;
+
+	waiting_claim(d, "c-7", "Unknown");
+	waiting_claim(d, "c-8", "Unknown");
+	assert_int_equal(cli_do_decide(&c, &yes), 0);
+	assert_said("claim c-7: approved by ");
+	o = bench_get(d, OBJECT_NODE_CLAIM, "c-7");
+	assert_string_equal(json_str_at(o, "spec", "approval", "decision"), "Approved");
+	assert_string_equal(json_str_at(o, "spec", "approval", "reason"), "project 42");
+	assert_true(strlen(str_or(json_str_at(o, "spec", "approval", "by"), "")) > 0);
+	assert_null(json_str_at(o, "spec", "approval", "holdUntil"));
+	verb_errors_begin();
+	assert_int_equal(cli_do_decide(&c, &yes), 1);
+	verb_errors_end("A decision cannot be changed");
+	assert_int_equal(cli_do_decide(&c, &no), 0);
+	assert_said("claim c-8: denied by ");
+	denied = bench_get(d, OBJECT_NODE_CLAIM, "c-8");
+	assert_string_equal(json_str_at(denied, "spec", "approval", "decision"), "Denied");
+	assert_non_null(json_str_at(denied, "spec", "approval", "holdUntil"));
+}
+
+static void only_a_claim_that_waits_can_be_decided(void **state)
+{
+	struct bench *d = *state;
+
+	waiting_claim(d, "c-7", NULL);
+	waiting_claim(d, "c-8", "True");
+	waiting_claim(d, "c-9", NULL);
+	bench_status(d, OBJECT_NODE_CLAIM, "c-9", "{'machineRef': {'name': 'm-1', 'uid': 'u'}}");
+	verb_errors_begin();
+	assert_int_equal(cli_do_decide(&c, &(struct cli_decision){.claim = "c-7"}), 1);
+	verb_errors_end("does not wait for an approval");
+	verb_errors_begin();
+	assert_int_equal(cli_do_decide(&c, &(struct cli_decision){.claim = "c-8"}), 1);
+	verb_errors_end("does not wait for an approval");
+	verb_errors_begin();
+	assert_int_equal(cli_do_decide(&c, &(struct cli_decision){.claim = "c-9"}), 1);
+	verb_errors_end("has machine m-1 already");
+	verb_errors_begin();
+	assert_int_equal(cli_do_decide(&c, &(struct cli_decision){.claim = "c-none"}), 1);
+	verb_errors_end("c-none");
+}
+
+static void a_claim_to_decide_is_named_with_its_type(void **state)
+{
+	(void)state;
+	assert_int_equal(verb_run("deny", cli_deny, NULL,
+				  (const char *[]){"h100-x7k2p", "--reason", "r", NULL}),
+			 2);
+	verb_assert_said("want claim/NAME");
+	assert_int_not_equal(
+		verb_run("deny", cli_deny, NULL, (const char *[]){"claim/h100-x7k2p", NULL}), 0);
+	verb_assert_said("--reason TEXT is required: why does the tenant get no machine?");
+	assert_int_not_equal(
+		verb_run("deny", cli_deny, NULL,
+			 (const char *[]){"claim/a", "-r", "r", "--hold", "200h", NULL}),
+		0);
+	verb_assert_said("want a duration up to 168h");
+	assert_int_equal(verb_run("approve", cli_approve, NULL,
+				  (const char *[]){"claim/h100-x7k2p", "--wipe", NULL}),
+			 2);
+	verb_assert_said("without options for machines");
+}
+
 static void approve_takes_over_the_drives_that_were_seen(void **state)
 {
 	struct bench *d = *state;
@@ -896,6 +987,9 @@ int main(void)
 		T(a_paused_machine_is_only_observed),
 		T(all_are_paused_at_once_and_resumed),
 		T(reset_asks_in_the_callers_name),
+		T(a_decision_has_the_callers_name_and_is_made_once),
+		T(only_a_claim_that_waits_can_be_decided),
+		T(a_claim_to_decide_is_named_with_its_type),
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_accounts_for_drives_that_the_bmc_alone_knows),
 		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),
