@@ -230,6 +230,39 @@ def on_call(plane, folder, judge):
             judge.wrong.append(f"refused to drover-admin: {path} {patch}: {text[:400]}")
 
 
+# --- approvals ------------------------------------------------------------------------------------------
+
+CLAIM = f"{OURS}/nodeclaims/h100-x7k2p"
+
+
+def decision(by):
+    return {"decision": "Approved", "by": by, "at": "2026-12-01T10:00:00Z"}
+
+
+def approvals(plane, judge):
+    """The policy drover-approval: whoever may administer decides, under the own name."""
+    plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                 "metadata": {"name": "claim-editor"},
+                 "rules": [{"apiGroups": ["drover.dev"], "resources": ["nodeclaims"],
+                            "verbs": ["create", "patch"]}]})
+    admin, editor = person(plane, "adam", "drover-admin"), person(plane, "edda", "claim-editor")
+    oncall = person(plane, "otto", "drover-oncall")
+    own = spec(approval=decision("system:serviceaccount:default:adam"))
+    in_force("policy drover-approval", admin, "PATCH", f"{CLAIM}?dryRun=All",
+             spec(approval=decision("system:serviceaccount:default:ada")))
+    judge.may(admin, "PATCH", f"{CLAIM}?dryRun=All", own)
+    judge.may(editor, "PATCH", f"{CLAIM}?dryRun=All", {"metadata": {"labels": {"a": "b"}}})
+    for name, caller in (("edda", editor), ("otto", oncall)):
+        judge.may_not(caller, "PATCH", f"{CLAIM}?dryRun=All",
+                      spec(approval=decision(f"system:serviceaccount:default:{name}")))
+        judge.may_not(caller, "PATCH", f"{CLAIM}?dryRun=All", own)
+    whole = json.loads(admin.ask("GET", CLAIM)[1])
+    made = {**whole, "metadata": {"name": "made"}, "spec": {**whole["spec"], **own["spec"]}}
+    judge.may_not(editor, "POST", f"{OURS}/nodeclaims?dryRun=All", made)
+    judge.may(admin, "POST", f"{OURS}/nodeclaims?dryRun=All", made)
+    judge.may_not(oncall, "PATCH", CLUSTER, spec(approval={"claims": "None"}))
+
+
 # --- readers of the view ------------------------------------------------------------------------------
 
 def readers(plane, judge):
@@ -638,6 +671,7 @@ def main():
         on_host_nodes(plane, judge)
         timer.phase("drover and the host's nodes")
         on_call(plane, folder, judge)
+        approvals(plane, judge)
         readers(plane, judge)
         timer.phase("on call")
         if args.keep:
