@@ -37,6 +37,7 @@
 #include "cli/cli.h"
 #include "cli/leader_options.h"
 #include "cli/run_config.h"
+#include "cli/run_service.h"
 #include "cli/trace_options.h"
 #include "controller/agent/endpoint.h"
 #include "controller/controller.h"
@@ -112,6 +113,8 @@ struct run {
 	struct httpd_cert *agent_l, *metrics_l, *view_l;
 	struct httpd_mhd *media_l, *ops_l;
 	struct loop_signal *term, *intr;
+	/* reports to systemd; NULL: none are possible */
+	struct service *service;
 	int status;
 };
 
@@ -586,6 +589,7 @@ static void on_ready(void *arg)
 		return;
 	log_info("ready", LOG_S("agent", r->agent_listen), LOG_S("media", r->media_listen),
 		 LOG_S("ops", r->ops_listen));
+	service_ready(r->service);
 }
 
 static void on_released(void *arg)
@@ -600,6 +604,7 @@ static void on_signal(int signum, void *arg)
 	struct run *r = arg;
 
 	log_info("stopping", LOG_I("signal", signum));
+	service_stopping(r->service);
 	controller_stop(r->controller, on_released, r);
 }
 
@@ -674,6 +679,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		return err_wrap(e, "--ops-listen %s", r->ops_listen);
 	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
 	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
+	r->service = run_service_new(r->group, r->controller);
 	return 0;
 }
 
@@ -742,6 +748,7 @@ int cli_run(int argc, char **argv)
 	}
 	loop_signal_free(r.term);
 	loop_signal_free(r.intr);
+	service_free(r.service);
 	httpd_cert_free(r.agent_l);
 	httpd_cert_free(r.metrics_l);
 	httpd_cert_free(r.view_l);

@@ -243,9 +243,11 @@ static void rederive_over(struct controller *c)
  * work that had to wait for the complete planner's world. */
 static void kick_all(struct controller *c)
 {
-	if (!c->ctx.ready && c->on_ready)
-		c->on_ready(c->on_ready_arg);
+	bool first = !c->ctx.ready;
+
 	c->ctx.ready = true;
+	if (first && c->on_ready)
+		c->on_ready(c->on_ready_arg);
 	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], kick_claim, c);
 	tenants_update_all(c->tenants);
 	lives_kick(c->lives, NULL);

@@ -15,6 +15,13 @@ until_said() { # by drover's unit
 	done
 	wrong "never said: $1"
 }
+until_status() {
+	for _ in $(seq 200); do
+		if [ "$(systemctl show -P StatusText drover)" = "$1" ]; then return 0; fi
+		sleep 0.3
+	done
+	wrong "its status is not '$1': $(systemctl show -P StatusText drover)"
+}
 until_ready() {
 	for _ in $(seq 200); do
 		if curl -sf -o /dev/null http://127.0.0.1:9090/readyz; then return 0; fi
@@ -25,14 +32,25 @@ until_ready() {
 of_process() { sed -n "s/^$1:[[:space:]]*//p" "/proc/$(systemctl show -P MainPID drover)/status"; }
 
 [ "$(systemctl is-enabled drover || true)" = disabled ] || wrong "enabled before it has its settings"
-systemctl start drover
+if systemctl start drover; then wrong "started without its settings"; fi
 until_said "/etc/drover/drover.yaml: agent-name: has no value"
 sed -i "s/^agent-name:.*/agent-name: $1/" /etc/drover/drover.yaml
-systemctl start drover
+systemctl start --no-block drover
 until_said "/etc/drover/kubeconfig is missing"
 install -m 600 /probe/kubeconfig /etc/drover/kubeconfig
-systemctl enable -q --now drover || wrong "does not start"
-until_ready "with its settings"
+mkdir -p /run/systemd/system/drover.service.d # a shorter limit of the watchdog, until the machine is booted again
+printf '[Service]\nWatchdogSec=5\n' >/run/systemd/system/drover.service.d/watchdog.conf
+systemctl daemon-reload
+systemctl enable -q drover
+systemctl restart drover || wrong "does not start"
+curl -sf -o /dev/null http://127.0.0.1:9090/readyz || wrong "started before it is ready"
+until_status "leading, 0 machines"
+
+before=$(systemctl show -P MainPID drover)
+kill -STOP "$before"
+until_said "Watchdog timeout"
+kill -CONT "$before" 2>/dev/null || true
+until_ready "after its loop hung"
 
 case $(of_process Uid) in 0[!0-9]*) wrong "runs as root" ;; esac
 [ "$(of_process NoNewPrivs) $(of_process Seccomp)" = "1 2" ] || wrong "new privileges, or no filter of calls"

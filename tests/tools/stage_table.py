@@ -50,7 +50,7 @@ def program(name, words, command, needs=("build",), groups=("sim",)):
 PACKAGES = Stage("packages", "Debian packages", "tests/tools/deps build lint test man")
 TOOLS = Stage("tools", "the tests' own tools",
               " && ".join(f"tests/tools/test_{tool}" for tool in
-                          ("run_tests", "stages", "which", "mutants", "layers", "words", "pace", "join_script")),
+                          ("run_tests", "stages", "which", "mutants", "layers", "words", "pace", "join_script", "packages")),
               ("packages",))
 BUILD = Stage("build", "drover and its agent", f"{MAKE} all", ("packages",))
 LAYERS = Stage("layers", "which room includes which", f"{MAKE} layers", ("build",))

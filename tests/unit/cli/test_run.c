@@ -4,6 +4,8 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 #include "base/crypto.h"
 #include "base/mem.h"
@@ -232,6 +234,68 @@ static void without_its_definitions_it_lives_but_is_not_ready(void **state)
 	define(r);
 	program_ask_until(&ready, 200);
 	assert_int_equal(program_end(&r->drover, SIGINT), 0);
+}
+
+/* Returns the next report to the service manager; waits for it. */
+static const char *next_report(int fd)
+{
+	static char text[1024];
+	ssize_t n = recv(fd, text, sizeof(text) - 1, 0);
+
+	assert_true(n > 0);
+	text[n] = '\0';
+	return text;
+}
+
+static void systemd_learns_when_it_is_ready_leads_and_stops(void **state)
+{
+	struct rig *r = *state;
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	struct program_call health = ops(r, "/healthz");
+	const char *text;
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	str_format(at.sun_path, sizeof(at.sun_path), "%s/notify", r->folder);
+	assert_int_equal(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+	setenv("NOTIFY_SOCKET", at.sun_path, 1);
+	setenv("WATCHDOG_USEC", "200000", 1);
+	run(r);
+	unsetenv("NOTIFY_SOCKET");
+	unsetenv("WATCHDOG_USEC");
+	/* Listening and alive, but the objects cannot be read without their definitions. */
+	program_ask_until(&health, 200);
+	assert_non_null(strstr(next_report(fd), "STATUS=reading the objects"));
+	for (int i = 0; i < 5; i++) {
+		text = next_report(fd);
+		assert_non_null(strstr(text, "WATCHDOG=1\n"));
+		assert_null(strstr(text, "READY=1"));
+	}
+	define(r);
+	while (!strstr(text = next_report(fd), "READY=1\n"))
+		assert_null(strstr(text, "machines"));
+	program_await(&r->drover, "\"ready\"");
+	assert_true(ask_tls(r, r->agent, "/", NULL) > 0);
+	while (!strstr(text, "STATUS=leading, 0 machines\n"))
+		text = next_report(fd);
+	assert_int_equal(kill(r->drover.pid, SIGTERM), 0);
+	while (!strstr(next_report(fd), "STOPPING=1\n"))
+		;
+	assert_int_equal(program_end(&r->drover, 0), 0);
+	close(fd);
+}
+
+static void a_socket_of_systemd_that_cannot_be_used_does_not_stop_it(void **state)
+{
+	struct rig *r = *state;
+
+	define(r);
+	setenv("NOTIFY_SOCKET", "vsock:2:1", 1);
+	run(r);
+	unsetenv("NOTIFY_SOCKET");
+	assert_non_null(strstr(program_await(&r->drover, "no reports to the service manager"),
+			       "NOTIFY_SOCKET: want a path or @NAME"));
+	program_await(&r->drover, "\"ready\"");
+	assert_int_equal(program_end(&r->drover, SIGTERM), 0);
 }
 
 /* Waits until the reason of the Provider's condition Ready differs from `not`. Returns the reason,
@@ -496,6 +560,10 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(it_tells_others_its_metrics_for_a_token_alone,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(systemd_learns_when_it_is_ready_leads_and_stops,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_socket_of_systemd_that_cannot_be_used_does_not_stop_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_its_definitions_it_lives_but_is_not_ready,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(
