@@ -18,10 +18,11 @@ B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 ROOMS := base base/data base/loop base/http base/httpd base/store base/traces kube kube/apiserver redfish netris planner \
 	providers providers/bcm providers/ec2 providers/libvirt wipe sim api controller/rules controller/explain controller/core controller/agent controller/hardware controller/tenant \
 	controller/drain controller/claims controller/life controller/steps controller/view controller cli cli/simulate cli/up
-PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 libxml-2.0 libprotobuf-c
+PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 expat libprotobuf-c
 # Only drover links ncurses, for `drover top`.
 DROVER_PKGS := ncursesw
-# Only drover-libvirt links libvirt, and with it libvirt's own libcurl.
+# Only drover-libvirt links libvirt, and with it libvirt's own libcurl; and libxml2, whose libicu is larger
+# than all other libraries together.
 VIRT_PKGS := libvirt libxml-2.0
 TEST_PKGS := cmocka
 

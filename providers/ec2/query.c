@@ -4,12 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <libxml/tree.h>
 
 #include "base/data/xml.h"
 #include "base/http/http.h"
 #include "base/mem.h"
 #include "base/str.h"
+
+#define SPACE " \t\r\n"
 
 /* --- the form --------------------------------------------------------------------------------- */
 
@@ -56,54 +57,51 @@ void query_add_i64(struct buf *b, int64_t value, const char *name)
 
 /* --- the reply -------------------------------------------------------------------------------- */
 
-/* Returns the libxml2 document behind r: struct ec2_reply is never defined, and a pointer to it is
- * the pointer to the document. */
-static xmlDoc *doc_of(const struct ec2_reply *r)
-{
-	return (xmlDoc *)(uintptr_t)r;
-}
+struct ec2_reply {
+	struct xml_doc *doc;
+};
 
 struct ec2_reply *ec2_reply_parse(const char *xml, size_t len, struct err *e)
 {
-	xmlDoc *doc = xml_parse(xml, len, QUERY_MAX_REPLY);
+	struct xml_doc *doc = xml_parse(xml, len, QUERY_MAX_REPLY);
+	struct ec2_reply *r;
 
-	if (doc)
-		return (struct ec2_reply *)doc;
-	(void)!err_set(e, ERR_PROTOCOL, 0, "the reply is not XML in a supported form");
-	return NULL;
+	if (!doc) {
+		(void)!err_set(e, ERR_PROTOCOL, 0, "the reply is not XML in a supported form");
+		return NULL;
+	}
+	r = mem_new(struct ec2_reply);
+	r->doc = doc;
+	return r;
 }
 
 void ec2_reply_free(struct ec2_reply *r)
 {
-	xmlFreeDoc(doc_of(r));
+	if (r)
+		xml_doc_free(r->doc);
+	free(r);
 }
 
 struct ec2_reply_node ec2_reply_root(const struct ec2_reply *r)
 {
-	return (struct ec2_reply_node){xmlDocGetRootElement(doc_of(r))};
-}
-
-static bool is_named(const xmlNode *n, const char *name, size_t len)
-{
-	return n->type == XML_ELEMENT_NODE && strlen((const char *)n->name) == len &&
-	       !memcmp(n->name, name, len);
+	return (struct ec2_reply_node){xml_root(r->doc)};
 }
 
 bool ec2_reply_is(struct ec2_reply_node n, const char *name)
 {
-	return n.at && is_named(n.at, name, strlen(name));
+	return n.at && xml_is(n.at, name, strlen(name));
 }
 
-static const xmlNode *next_of(const xmlNode *n, const char *name, size_t len)
+static const struct xml_node *next_of(const struct xml_node *n, const char *name, size_t len)
 {
-	while (n && !is_named(n, name, len))
+	while (n && !xml_is(n, name, len))
 		n = n->next;
 	return n;
 }
 
 struct ec2_reply_node ec2_reply_at(struct ec2_reply_node n, const char *path)
 {
-	const xmlNode *at = n.at;
+	const struct xml_node *at = n.at;
 
 	while (at && *path) {
 		size_t len = strcspn(path, "/");
@@ -121,27 +119,22 @@ struct ec2_reply_node ec2_reply_first(struct ec2_reply_node n, const char *path)
 
 struct ec2_reply_node ec2_reply_next(struct ec2_reply_node item)
 {
-	const xmlNode *at = item.at;
+	const struct xml_node *at = item.at;
 
 	return (struct ec2_reply_node){next_of(at->next, "item", 4)};
 }
 
 const char *ec2_reply_text(struct ec2_reply_node n, const char *path, struct arena *a)
 {
-	const xmlNode *at = ec2_reply_at(n, path).at;
-	xmlChar *text = at ? xmlNodeGetContent(at) : NULL;
-	const char *out = NULL;
+	const struct xml_node *at = ec2_reply_at(n, path).at;
+	const char *text = at ? xml_text(at, a) : "";
+	size_t len;
 
-	if (text) {
-		const char *from = (const char *)text + strspn((const char *)text, " \t\r\n");
-		size_t len = strlen(from);
-
-		while (len && strchr(" \t\r\n", from[len - 1]))
-			len--;
-		out = len ? arena_strndup(a, from, len) : NULL;
-	}
-	xmlFree(text);
-	return out;
+	text += strspn(text, SPACE);
+	len = strlen(text);
+	while (len && strchr(SPACE, text[len - 1]))
+		len--;
+	return len ? arena_strndup(a, text, len) : NULL;
 }
 
 bool ec2_reply_error(const struct ec2_reply *r, struct arena *a, const char **code,

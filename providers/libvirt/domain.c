@@ -7,8 +7,8 @@
 #include <libxml/tree.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/data/xml.h"
 #include "base/str.h"
+#include "providers/libvirt/document.h"
 #include "providers/libvirt/domain_impl.h"
 
 const char *const domain_boot_names[] = {"disk", "media", "other"};
@@ -125,7 +125,7 @@ xmlNode *domain_own(struct domain *d)
  * otherwise. The caller frees. */
 static xmlDoc *document_of(const char *xml, size_t len, const char *root)
 {
-	xmlDoc *doc = xml_parse(xml, len, DOMAIN_XML_MAX);
+	xmlDoc *doc = document_parse(xml, len, DOMAIN_XML_MAX);
 
 	if (doc && is_named(xmlDocGetRootElement(doc), root))
 		return doc;
