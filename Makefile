@@ -11,7 +11,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 CORES   := $(shell nproc)
 COMMIT  := $(shell git describe --match=NeverATag --always --abbrev=12 --dirty 2>/dev/null || echo unknown)
-VERSION := $(shell git describe --tags --dirty 2>/dev/null || echo 0.1.0+g$(COMMIT))
+VERSION := $(shell git describe --tags --match='v[0-9]*' --dirty 2>/dev/null || echo 0.1.0+g$(COMMIT))
 
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
@@ -208,7 +208,7 @@ image: $(B)/drover-agent ## build the agent's boot image, build/image/drover-age
 build/image/drover-agent.iso: $(B)/drover-agent $(wildcard wipe/image/*)
 	$(Q)$(MAKE) --no-print-directory image
 
-container: all build/image/drover-agent.iso ## build the container image, build/container/drover.tar
+container: all build/image/drover-agent.iso ## build the container images: build/container/drover.tar, and smaller ones
 	$(Q)tests/tools/deps container
 	$(Q)deploy/container/build --release '$(VERSION)'
 

@@ -71,6 +71,10 @@ MATRIX = {
         "extraVolumeMounts": [{"name": "ca", "mountPath": "/ca", "readOnly": True}],
         "resources": {"requests": {"cpu": 2}, "limits": {"memory": "1Gi"}},
         "probes": {"startup": {"failureThreshold": 600}}, "crds": {"keep": False, "annotations": {"a": "b"}}},
+    "agent image": {  # of `make container`, as a volume of an image without it
+        "image": {"tag": "0.1-base"}, "extraVolumeMounts": [{"name": "agent", "mountPath": "/usr/share/drover",
+                                                            "readOnly": True}],
+        "extraVolumes": [{"name": "agent", "image": {"reference": "registry.example/drover-agent-image:0.1"}}]},
     "no definitions": {"crds": {"install": False}},
     "monitoring": {"monitoring": MONITORED},
 }
@@ -247,6 +251,9 @@ def meaning(found):
     assert rest["Deployment", "drover"]["spec"]["template"]["metadata"]["labels"]["team"] == "gpu"
     assert rest["Service", "drover-view"]["metadata"]["labels"]["team"] == "all"
     assert "per-address: 200\n" in rest["ConfigMap", "drover"]["data"]["drover.yaml"]
+    agent = pod("agent image")
+    assert agent["volumes"][1]["image"]["reference"] == "registry.example/drover-agent-image:0.1"
+    assert "--agent-image=/usr/share/drover/drover-agent.iso" in agent["containers"][0]["args"]
     assert not [kind for kind, _ in found["no definitions"] if kind == "CustomResourceDefinition"]
     ours = {("ServiceMonitor", "drover"), ("PrometheusRule", "drover"), ("ConfigMap", "drover-dashboards"),
             ("Service", "drover-metrics")}

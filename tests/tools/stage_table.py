@@ -131,6 +131,8 @@ LONG = [
           ("deploy",)),
     real("charts", "the Helm chart and the overlays, by Helm 3 and 4, kustomize and a real API server",
          groups=("deploy",)),
+    Stage("images", "the container images: contents, user, SBOM, started alone, built twice",
+          f"{MAKE} container && tests/tools/images", ("image",), ("deploy",)),
     real("install", "the five commands of docs/install.md on a real API server, an upgrade, uninstalled", "image",
          groups=("deploy",), before="tests/tools/deps container install && "),
     real("package", "the Debian package in a machine with systemd: started by its unit, upgraded, purged", "image",
