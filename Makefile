@@ -35,7 +35,9 @@ OPT_rel := -O2 -g -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
 OPT_san := -O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 OPT_cov := -O0 -g --coverage
 OPT_fuzz := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
-LD_rel  := -pie -Wl,-z,relro,-z,now -Wl,--gc-sections
+# Without a build ID, which depends on the path of this directory through the debugging symbols: what is
+# installed must be the same in every directory. (Removing its section later also removes RELRO.)
+LD_rel  := -pie -Wl,-z,relro,-z,now -Wl,--gc-sections -Wl,--build-id=none
 LD_san  := -fsanitize=address,undefined
 LD_cov  := --coverage -Wl,-u,__gcov_dump # test_exit() of tests/unit/testing.h
 
@@ -127,12 +129,10 @@ $(B)/drover-libvirt: $(B)/providers/libvirt/main.o $(VIRT_LIBS)
 	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(VIRT_LIBS) -Wl,--end-group -Wl,--as-needed \
 		$(shell pkg-config --libs $(VIRT_PKGS)) $(LDLIBS)
 
-# Linked without a build ID.  The ID also depends on the debugging symbols, which contain the path of this
-# directory, and the boot image must be the same in every directory.
 AGENT_LIBS := $(B)/lib/wipe.a $(filter $(B)/lib/base%,$(LIBS))
 $(B)/drover-agent: $(B)/wipe/main.o $(AGENT_LIBS)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LDFLAGS) -Wl,--build-id=none -o $@ $< -Wl,--start-group $(AGENT_LIBS) -Wl,--end-group -Wl,--as-needed $(LDLIBS)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< -Wl,--start-group $(AGENT_LIBS) -Wl,--end-group -Wl,--as-needed $(LDLIBS)
 
 # Uses mold if it is installed: it links a test program in 0.14 s; GNU ld needs 0.3 s (rel) or 0.5 s (san).
 TEST_LD := $(if $(shell command -v mold),-fuse-ld=mold)
@@ -212,7 +212,7 @@ container: all build/image/drover-agent.iso ## build the container images: build
 	$(Q)tests/tools/deps container
 	$(Q)deploy/container/build --release '$(VERSION)'
 
-deb: all man build/image/drover-agent.iso ## build the Debian package, with a systemd unit: build/debian
+deb: all man build/image/drover-agent.iso ## build the Debian packages, with a systemd unit: build/debian
 	$(Q)tests/tools/deps package
 	$(Q)deploy/debian/build --release '$(VERSION)'
 
