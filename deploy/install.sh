@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs drover in a cluster, or its Debian package on a host; also uninstalls both.
+# Installs drover in a cluster, or its Debian packages on a host; also uninstalls both.
 #
 #   deploy/install.sh --image REF --agent-name HOST [--agent-name HOST ...] [--management-network NETWORK ...]
 #                     [--context NAME] [--single | --host-network] [--no-wait]
-#   deploy/install.sh --package FILE|URL --sha256 HEX
+#   deploy/install.sh --package FILE|URL --sha256 HEX [--package FILE|URL --sha256 HEX ...]
 #   deploy/install.sh --uninstall [--purge] [--context NAME]
 #   deploy/install.sh --uninstall [--purge] --package drover
 #
@@ -17,7 +17,8 @@
 #   --host-network              two replicas on the network of nodes labelled drover.dev/management-network=true
 #                               (docs/install.md)
 #   --no-wait                   do not wait until drover is ready
-#   --package FILE|URL          install drover_VERSION_ARCH.deb, whose SHA-256 must equal --sha256
+#   --package FILE|URL          install this .deb, whose SHA-256 must equal the --sha256 behind it: drover and
+#                               drover-agent-image together, and drover-libvirt for libvirt hosts
 #   --uninstall                 remove drover, but keep its definitions, objects and Secrets (package: settings)
 #   --purge                     with --uninstall: remove these too; refused while an object of drover exists that its
 #                               finalizers may hold: delete it while drover runs, or see drover uninstall --help
@@ -35,7 +36,7 @@ usage() {
 }
 
 here=$(cd "$(dirname "$0")" && pwd)
-image='' names='' networks='' context='' package='' sum='' uninstall='' purge=''
+image='' names='' networks='' context='' package='' packages='' uninstall='''' purge=''
 form=ha wait=yes
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -53,8 +54,16 @@ while [ $# -gt 0 ]; do
 		--agent-name) names="$names $2" ;;
 		--management-network) networks="$networks $2" ;;
 		--context) context=$2 ;;
-		--package) package=$2 ;;
-		--sha256) sum=$2 ;;
+		--package)
+			[ -z "$package" ] || die "--sha256 is missing: the expected digest of $package"
+			package=$2
+			;;
+		--sha256)
+			[ -n "$package" ] || die "--sha256: behind --package, whose digest it is"
+			packages="$packages$2 $package
+"
+			package=
+			;;
 		esac
 		shift
 		;;
@@ -204,37 +213,50 @@ $left"
 
 # --- a host ---------------------------------------------------------------------------------------
 
-install_package() {
+# Writes the package $1 to file $2, if its SHA-256 is $3.
+fetch() {
+	case $1 in
+	https://*) curl -fsSL --proto '=https' -o "$2" "$1" || die "$1 cannot be fetched" ;;
+	*://*) die "--package $1: want https" ;;
+	*) cp -- "$1" "$2" || die "$1 cannot be read" ;;
+	esac
+	printf '%s  %s\n' "$3" "$2" | sha256sum -c --status - || die "$1: its SHA-256 is not $3; nothing was installed"
+}
+
+install_packages() {
 	[ "$(id -u)" -eq 0 ] || die "--package: only root installs packages"
 	command -v apt-get >/dev/null || die "--package: apt-get is missing; this is not a Debian system"
-	[ -n "$sum" ] || die "--sha256 is missing: the expected digest of $package"
+	[ -z "$package" ] || die "--sha256 is missing: the expected digest of $package"
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
-	case $package in
-	https://*) curl -fsSL --proto '=https' -o "$work/drover.deb" "$package" || die "$package cannot be fetched" ;;
-	*://*) die "--package $package: want https" ;;
-	*) cp -- "$package" "$work/drover.deb" || die "$package cannot be read" ;;
-	esac
-	printf '%s  %s\n' "$sum" "$work/drover.deb" | sha256sum -c --status - ||
-		die "$package: its SHA-256 is not $sum; nothing was installed"
+	n=0
+	while read -r sum file; do
+		[ -n "$file" ] || continue
+		n=$((n + 1))
+		fetch "$file" "$work/$n.deb" "$sum"
+	done <<-END
+		$packages
+	END
 	chmod 755 "$work"
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --allow-downgrades "$work/drover.deb" >"$work/log" 2>&1 ||
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --allow-downgrades "$work"/*.deb >"$work/log" 2>&1 ||
 		die "$(tail -n 3 "$work/log")"
 	say "installed: $(dpkg-query -W -f '${Package} ${Version}' drover)"
 	say "next: set agent-name in /etc/drover/drover.yaml, write a kubeconfig of ServiceAccount drover to /etc/drover/kubeconfig, then run: systemctl enable --now drover"
 }
 
-uninstall_package() {
+uninstall_packages() {
 	[ "$(id -u)" -eq 0 ] || die "--uninstall: only root removes packages"
 	verb=remove
 	[ -z "$purge" ] || verb=purge
-	DEBIAN_FRONTEND=noninteractive apt-get "$verb" -y -qq drover >/dev/null
-	say "the package is removed"
+	# shellcheck disable=SC2046 # word splitting is intended
+	DEBIAN_FRONTEND=noninteractive apt-get "$verb" -y -qq \
+		$(dpkg-query -W -f '${Package}\n' drover drover-agent-image drover-libvirt 2>/dev/null) >/dev/null
+	say "the packages are removed"
 }
 
-case $uninstall$package in
+case $uninstall$packages$package in
 '') install_cluster ;;
 yes) uninstall_cluster ;;
-yes*) uninstall_package ;;
-*) install_package ;;
+yes*) uninstall_packages ;;
+*) install_packages ;;
 esac

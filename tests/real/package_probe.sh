@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs in the machine of tests/real/package.py, under its systemd, as root. Prints what failed; the
 # last line is "whole" if nothing failed.
-# $1: external address of drover. /probe contains the kubeconfig and the newer package.
+# $1: external address of drover. /probe contains the kubeconfig and the newer packages.
 set -eu
 wrong() {
 	echo "wrong: $*"
@@ -58,7 +58,7 @@ case $(of_process Uid) in 0[!0-9]*) wrong "runs as root" ;; esac
 systemd-analyze security --no-pager --threshold=20 drover.service >/probe/security || wrong "exposed: $(tail -n 1 /probe/security)"
 
 before=$(systemctl show -P MainPID drover)
-dpkg -i /probe/newer.deb >/probe/dpkg.log 2>&1 || wrong "the upgrade: $(tail -n 3 /probe/dpkg.log)"
+dpkg -i /probe/newer-*.deb >/probe/dpkg.log 2>&1 || wrong "the upgrade: $(tail -n 3 /probe/dpkg.log)"
 until_ready "after the upgrade"
 [ "$(systemctl show -P MainPID drover)" != "$before" ] || wrong "the old program runs on after the upgrade"
 grep -q "^agent-name: $1" /etc/drover/drover.yaml || wrong "the upgrade lost the settings"
@@ -67,6 +67,7 @@ grep -q "^agent-name: $1" /etc/drover/drover.yaml || wrong "the upgrade lost the
 /probe/install.sh --uninstall --package drover
 if systemctl -q is-active drover; then wrong "runs after it was removed"; fi
 [ ! -e /usr/bin/drover ] || wrong "the program is left"
+[ ! -e /usr/share/drover ] || wrong "the agent's boot image is left"
 for file in drover.yaml kubeconfig; do [ -e /etc/drover/$file ] || wrong "its $file went with it"; done
 /probe/install.sh --uninstall --purge --package drover
 [ ! -e /etc/drover ] || wrong "settings are left: $(ls /etc/drover)"
