@@ -1,7 +1,7 @@
 /*
  * bench_plan_growth: how the time of a plan grows with its size, in the cases in which planners
- * become quadratic. Each case is planned with n / 4 and with n, each in its own process. The result
- * is the time in ms, the memory in MB, and the exponent of the growth.
+ * become quadratic. Each case is planned with n / 8, n / 4, n / 2 and n, each in its own process.
+ * The result is the time in ms, the memory in MB, and the exponent of the growth.
  *
  *   plan_growth_hosts        identical pods, spread over hosts with maxSkew 3
  *   plan_growth_apps         apps of 10 pods, each spread over zones, apart on hosts, and away from
@@ -17,7 +17,6 @@
  *
  * Times are processor time of the plan only, the best of the rounds. Every pod must be served.
  */
-#include <math.h>
 #include <string.h>
 #include "base/mem.h"
 #include "tests/bench/entry.h"
@@ -25,6 +24,8 @@
 
 #define ROUNDS 3
 #define POOLS 50
+/* Number of sizes at which each case is planned */
+#define SIZES 4
 #define RACK "topology.drover.dev/rack"
 
 static struct bench_figure measure(struct world *(*build)(unsigned n), unsigned n)
@@ -254,12 +255,12 @@ static struct bench_figure incremental(unsigned n)
 /* --- output ----------------------------------------------------------------------------------- */
 
 static void print(const char *name, const char *what, double value, const char *unit, double goal,
-		  unsigned n)
+		  unsigned n, const struct entry_curve *curve)
 {
 	char text[64];
 
 	(void)str_format(text, sizeof(text), "%s_%s", name, what);
-	entry_print(&(struct entry){text, unit, "lower", value, goal, "goal", goal, n});
+	entry_print(&(struct entry){text, unit, "lower", value, goal, "goal", goal, n, curve});
 }
 
 static struct bench_figure served(const char *name, struct bench_figure (*fn)(unsigned n),
@@ -280,11 +281,17 @@ static struct bench_figure served(const char *name, struct bench_figure (*fn)(un
 static void grow(const char *name, struct bench_figure (*fn)(unsigned n), unsigned n,
 		 double goal_ms)
 {
-	const struct bench_figure quarter = served(name, fn, n / 4), all = served(name, fn, n);
+	struct entry_curve ms = {.n = SIZES, .sizes = {n / 8, n / 4, n / 2, n}}, mb = ms;
 
-	print(name, "ms", all.plan_ms, "ms", goal_ms, n);
-	print(name, "mb", all.mb, "MB", 64, n);
-	print(name, "exponent", log(all.plan_ms / quarter.plan_ms) / log(4), "", 1.1, n);
+	for (size_t i = 0; i < SIZES; i++) {
+		const struct bench_figure f = served(name, fn, ms.sizes[i]);
+
+		ms.values[i] = f.plan_ms;
+		mb.values[i] = f.mb;
+	}
+	print(name, "ms", ms.values[SIZES - 1], "ms", goal_ms, n, &ms);
+	print(name, "mb", mb.values[SIZES - 1], "MB", 64, n, &mb);
+	print(name, "exponent", entry_exponent(&ms), "", 1.1, n, NULL);
 }
 
 int main(void)
@@ -300,8 +307,8 @@ int main(void)
 	grow("plan_growth_racks", measure_racks, 2000, 150);
 	grow("plan_growth_gangs", measure_gangs, 250, 100);
 	f = served("plan_50k_on_nodes", measure_on_nodes, 50000);
-	print("plan_50k_on_nodes", "ms", f.plan_ms, "ms", 150, 50000);
+	print("plan_50k_on_nodes", "ms", f.plan_ms, "ms", 150, 50000, NULL);
 	f = bench_apart(incremental, 5000);
-	print("plan_incremental_topology", "ms", f.plan_ms, "ms", 5, 5000);
+	print("plan_incremental_topology", "ms", f.plan_ms, "ms", 5, 5000, NULL);
 	return 0;
 }

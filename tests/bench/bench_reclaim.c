@@ -12,8 +12,6 @@
  * Times are processor time, the best of the rounds. All machines that are borrowed must be taken
  * back, and no other.
  */
-#include <math.h>
-
 #include "base/mem.h"
 #include "tests/bench/entry.h"
 #include "tests/bench/plan_world.h"
@@ -171,40 +169,24 @@ static struct bench_figure planned(unsigned n)
 	return f;
 }
 
-static void print(const char *name, const char *unit, double value, double goal, unsigned n)
+static void print(const char *name, const char *unit, double value, double goal, unsigned n,
+		  const struct entry_curve *curve)
 {
-	entry_print(&(struct entry){name, unit, "lower", value, goal, "goal", goal, n});
-}
-
-/* Returns the slope of the least-squares line through log(time) over log(size). */
-static double exponent(const unsigned *sizes, const double *ms, size_t n)
-{
-	double x = 0, y = 0, xx = 0, xy = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		x += log(sizes[i]) / (double)n;
-		y += log(ms[i]) / (double)n;
-	}
-	for (size_t i = 0; i < n; i++) {
-		xx += (log(sizes[i]) - x) * (log(sizes[i]) - x);
-		xy += (log(sizes[i]) - x) * (log(ms[i]) - y);
-	}
-	return xy / xx;
+	entry_print(&(struct entry){name, unit, "lower", value, goal, "goal", goal, n, curve});
 }
 
 int main(void)
 {
-	static const unsigned sizes[] = {1280, 2560, 5120, 10240};
-	double ms[4];
+	struct entry_curve times = {.n = 4, .sizes = {1280, 2560, 5120, 10240}};
 	struct bench_figure f;
 
 	mem_init();
-	for (size_t i = 0; i < 4; i++)
-		ms[i] = planned(sizes[i]).plan_ms;
-	print("plan_reclaim_4k_ms", "ms", planned(4000).plan_ms, 60, 4000);
+	for (size_t i = 0; i < times.n; i++)
+		times.values[i] = planned(times.sizes[i]).plan_ms;
+	print("plan_reclaim_4k_ms", "ms", planned(4000).plan_ms, 60, 4000, NULL);
 	f = planned(10000);
-	print("plan_reclaim_10k_ms", "ms", f.plan_ms, 200, 10000);
-	print("plan_reclaim_slice_ms", "ms", f.all_ms, 5, 10000);
-	print("plan_reclaim_exponent", "", exponent(sizes, ms, 4), 1.1, 10240);
+	print("plan_reclaim_10k_ms", "ms", f.plan_ms, 200, 10000, &times);
+	print("plan_reclaim_slice_ms", "ms", f.all_ms, 5, 10000, NULL);
+	print("plan_reclaim_exponent", "", entry_exponent(&times), 1.1, 10240, NULL);
 	return 0;
 }

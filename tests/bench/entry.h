@@ -1,6 +1,7 @@
 #ifndef TESTS_BENCH_ENTRY_H
 #define TESTS_BENCH_ENTRY_H
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,14 @@
 /*
  * entry: prints one benchmark result as a line of build/bench.json, as tests/tools/bench reads it.
  */
+
+/* The same figure measured at several sizes, in ascending order */
+struct entry_curve {
+	size_t n;
+	unsigned sizes[8];
+	double values[8];
+};
+
 struct entry {
 	/* better: "higher" or "lower" */
 	const char *name, *unit, *better;
@@ -17,7 +26,26 @@ struct entry {
 	const char *reference;
 	double reference_value;
 	size_t n;
+	/* NULL: measured at one size only */
+	const struct entry_curve *curve;
 };
+
+/* Returns the slope of the least-squares line through log(value) over log(size): 1 is linear, 2 is
+ * quadratic. */
+static inline double entry_exponent(const struct entry_curve *c)
+{
+	double x = 0, y = 0, xx = 0, xy = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		x += log(c->sizes[i]) / (double)c->n;
+		y += log(c->values[i]) / (double)c->n;
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		xx += (log(c->sizes[i]) - x) * (log(c->sizes[i]) - x);
+		xy += (log(c->sizes[i]) - x) * (log(c->values[i]) - y);
+	}
+	return xy / xx;
+}
 
 static inline void entry_cpu(char out[static 128])
 {
@@ -45,6 +73,14 @@ static inline void entry_print(const struct entry *x)
 		      "value", x->value, "unit", x->unit, "goal", x->goal, "better", x->better,
 		      "reference", "name", x->reference, "value", x->reference_value, "ratio",
 		      x->value / x->reference_value, "n", (int)x->n, "cpu", cpu);
+	if (x->curve) {
+		json_t *curve = json_array();
+
+		for (size_t i = 0; i < x->curve->n; i++)
+			json_array_append_new(curve, json_pack("[i, f]", (int)x->curve->sizes[i],
+							       x->curve->values[i]));
+		json_object_set_new(j, "curve", curve);
+	}
 	text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	(void)puts(text);
 	(void)fflush(stdout);
