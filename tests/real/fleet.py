@@ -89,7 +89,7 @@ class Fleet:
         self.host.kubectl("apply", "-f", str(ROOT / "deploy/rbac.yaml"))
         for name, plane in self.tenants.items():
             plane.kubectl("apply", "-f", str(ROOT / "deploy/tenant-rbac.yaml"))
-            self._tenant_secret(name, plane)
+            self.tenant_secret(name, plane)
         self.host.kubectl("wait", "--for=condition=Established", "crd", "--all",
                           f"--timeout={pace.limit(30):.0f}s")
         self.apply_objects()
@@ -127,7 +127,7 @@ class Fleet:
             "ports": {name: [self.network.port(name)] for name in names}}))
         return path
 
-    def _tenant_secret(self, name, plane):
+    def tenant_secret(self, name, plane):
         space = f"vc-{name}"
         role = (ROOT / "deploy/tenant-kubeconfig.yaml").read_text().replace("vc-team-a", space)
         self.host.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}},
@@ -169,9 +169,8 @@ class Fleet:
         return {"apiVersion": API, "kind": "Provider", "metadata": {"name": "rack"}, "spec": {
             "type": "redfish",
             "credentialsSecretRef": {"name": "bmc"},
-            "boot": {"methods": ["VirtualMedia"],
-                     "mediaURL": f"http://127.0.0.1:{self.ports['media']}"},
-            "agent": {"endpoint": f"https://10.0.2.2:{self.ports['agent']}"},
+            "boot": {"methods": ["VirtualMedia"], "mediaURL": self.media_url()},
+            "agent": {"endpoint": self.agent_url()},
             "network": self.provider_network(),
             "instanceTypes": [{
                 "name": "vm-gpu-8",
@@ -180,6 +179,14 @@ class Fleet:
                 "rootDevice": {"minBytes": 2 << 30}}],
             "wipe": {"minimumLevel": {"flash": "Clear", "hdd": "Clear"},
                      "minimumTrust": "BootNetwork"}}}
+
+    def media_url(self):
+        """Returns drover's address for BMCs."""
+        return f"http://127.0.0.1:{self.ports['media']}"
+
+    def agent_url(self):
+        """Returns drover's address for machines."""
+        return f"https://10.0.2.2:{self.ports['agent']}"
 
     def provider_network(self):
         if not self.network:

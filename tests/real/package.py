@@ -23,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tools")]
 import debs  # noqa: E402  (of tests/tools)
 import testbed  # noqa: E402  (beside this file)
 from testbed import network, pace, process  # noqa: E402
-from testbed.pod import Cable  # noqa: E402
+from testbed.network import Cable  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 UNIT = """\

@@ -49,6 +49,28 @@ def _enter(path):
         os.close(fd)
 
 
+class Cable:
+    """A namespace with one address, and this machine's address as seen from it."""
+
+    def __init__(self, name, net="10.231.7"):
+        self.name, self.here, self.there = name, f"{net}.1", f"{net}.2"
+        ip("netns", "add", name)
+        ip("link", "add", f"{name}-h", "type", "veth", "peer", "name", "eth0", "netns", name)
+        ip("address", "add", f"{self.here}/30", "dev", f"{name}-h")
+        ip("link", "set", f"{name}-h", "up")
+        for words in (("address", "add", f"{self.there}/30", "dev", "eth0"), ("link", "set", "eth0", "up"),
+                      ("link", "set", "lo", "up")):
+            ip(*words, netns=name)
+
+    def route_to(self, address):
+        """Lets the namespace reach a further address of this machine."""
+        ip("route", "add", address, "via", self.here, netns=self.name)
+
+    def close(self):
+        ip("link", "delete", f"{self.name}-h", check=False)
+        ip("netns", "delete", self.name, check=False)
+
+
 class Place:
     """Sends and receives frames at eth0 of a namespace: of a segment's outside, or of a stand-in."""
 

@@ -223,7 +223,8 @@ class Rack:
 
     prefix begins each domain's name; it must differ between runs that share a machine. The BMC of
     machines[i] is machines[i].bmc_url, with .user, .password and the CA .ca_file. media_ca is a
-    file of CAs that the BMC trusts when it fetches media over https. network is a started Network
+    file of CAs that the BMC trusts when it fetches media over https. address is where the BMC
+    listens. network is a started Network
     with the machines' ports; without it each machine has QEMU's user network, and reaches this
     machine's loopback. A drive in lost_writes, (machine, drive) by number, returns written data
     until the machine goes off, and the earlier data afterwards. One processor each: on a busy
@@ -232,7 +233,7 @@ class Rack:
 
     def __init__(self, folder, prefix="drover-test", count=1, memory_mib=2560, cpus=1,
                  drives_mib=(4096, 1024), cpu="qemu64", media_ca=None,
-                 network=None):
+                 network=None, address="127.0.0.1"):
         self.folder = pathlib.Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self.prefix, self.count, self.cpu = prefix, count, cpu
@@ -240,8 +241,8 @@ class Rack:
         self.media_ca = media_ca
         self.network = network
         self.lost_writes = set()
-        self.port = process.free_port()
-        self.url = f"https://127.0.0.1:{self.port}"
+        self.address, self.port = address, process.free_port()
+        self.url = f"https://{address}:{self.port}"
         self.user, self.password = "admin", f"pw-{uuid.uuid4().hex[:12]}"
         self.ca_file = self.folder / "bmc-ca.crt"
         self.machines = []
@@ -275,7 +276,7 @@ class Rack:
             f"SUSHY_EMULATOR_SSL_KEY = {str(self.folder / 'bmc.key')!r}",
             f"SUSHY_EMULATOR_AUTH_FILE = {str(self.folder / 'htpasswd')!r}",
             f"SUSHY_EMULATOR_STATE_DIR = {str(state)!r}",
-            "SUSHY_EMULATOR_LISTEN_IP = '127.0.0.1'",
+            f"SUSHY_EMULATOR_LISTEN_IP = {self.address!r}",
             f"SUSHY_EMULATOR_LISTEN_PORT = {self.port}", ""]))
         environment = {"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "TMPDIR": str(state),
                        "PYTHONUNBUFFERED": "1"}
@@ -307,7 +308,7 @@ class Rack:
 
     def _answers(self):
         self.emulator.check()
-        return subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{self.port}"],
+        return subprocess.run(["openssl", "s_client", "-connect", f"{self.address}:{self.port}"],
                               stdin=subprocess.DEVNULL, capture_output=True,
                               check=False).returncode == 0
 
@@ -323,7 +324,7 @@ class Rack:
                 "-out", self.ca_file, "-addext", "keyUsage=critical,keyCertSign,cRLSign")
         openssl(*new, "-subj", "/CN=127.0.0.1", "-keyout", f / "bmc.key", "-out", f / "bmc.crt",
                 "-CA", self.ca_file, "-CAkey", f / "bmc-ca.key",
-                "-addext", "subjectAltName=IP:127.0.0.1,IP:10.0.2.2,DNS:localhost",
+                "-addext", f"subjectAltName=IP:127.0.0.1,IP:10.0.2.2,IP:{self.address},DNS:localhost",
                 "-addext", "basicConstraints=critical,CA:FALSE",
                 "-addext", "extendedKeyUsage=serverAuth")
 
