@@ -64,8 +64,9 @@ static const struct field_rule identity_rules[] = {
 
 static const struct field bmc_fields[] = {
 	FIELD(machine_bmc, address, "address", FIELD_STR, .required = true, AS_BMC,
-	      .doc = "URL of the BMC, or of the machine's System resource on it: https:// for "
-		     "Redfish; ipmi://, libvirt:// or exec:// for Providers of these types."),
+	      .doc = "URL of the BMC, or of the machine's System resource on the BMC. It begins "
+		     "with https:// if the BMC is used over Redfish, and with ipmi://, libvirt:// "
+		     "or exec:// if the Provider has the type with this name."),
 	FIELD_PTR(machine_bmc, credentials_secret_ref, "credentialsSecretRef",
 		  object_local_secret_fields,
 		  .doc = "Secret with username and password of the BMC account. If not set, the "

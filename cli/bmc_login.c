@@ -93,7 +93,8 @@ int cli_bmc_login(struct cli_client *c, const char *ns, struct cli_bmc *b, struc
 	if (!o)
 		return err_wrap(
 			e,
-			"this needs the right to read the BMC password, Secret %s in namespace %s",
+			"cannot read Secret %s in namespace %s, which contains the BMC password "
+			"(your user needs the right to read this Secret)",
 			b->login, ns);
 	b->user = value_of(o, b->login, "username", e);
 	b->password = b->user ? value_of(o, b->login, "password", e) : NULL;
