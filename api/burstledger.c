@@ -45,8 +45,7 @@ static const struct field row_fields[] = {
 	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
 	      .doc = "Currency of `amount`, as an ISO 4217 code."),
 	FIELD(burst_ledger_row, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
-	      .doc = "Cost of the launch, or of all launches that the row adds up, in the field "
-		     "currency."),
+	      .doc = "Cost of the launch, or of all launches that the row adds up, in `currency`."),
 	FIELDS_END,
 };
 

@@ -499,10 +499,9 @@ const struct field object_checkpoint_fields[] = {
 	      .doc = "https URL that drover calls before it evicts pods, so that work can be "
 		     "saved (docs/drain.md)."),
 	FIELD_PTR(object_checkpoint, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate with which drover verifies the server at "
-			 "the URL in checkpoint.url. The field key names the Secret's entry with "
-			 "the certificate; if key is not set, the entry is ca.crt. If not set, the "
-			 "system's CAs are trusted."),
+		  .doc = "Secret with the CA certificate for the server in checkpoint.url. The "
+			 "certificate is under the Secret's key caSecretRef.key (default: ca.crt). "
+			 "Without caSecretRef, the system's CAs are trusted."),
 	FIELD(object_checkpoint, timeout, "timeout", FIELD_DURATION, .min = SECOND, .max = DAY,
 	      .def = "\"5m\"",
 	      .doc = "Longest time that drover waits until the called service reports that the "
@@ -552,9 +551,10 @@ const struct field object_wipe_floor_fields[] = {
 const struct field object_tls_fields[] = {
 	FIELD(object_tls, fingerprint, "fingerprint", FIELD_STR, AS_DIGEST,
 	      .doc = "SHA-256 digest of the server certificate."),
-	FIELD_PTR(object_tls, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate. The field key names the Secret's entry "
-			 "with the certificate; if key is not set, the entry is ca.crt."),
+	FIELD_PTR(
+		object_tls, ca_secret_ref, "caSecretRef", object_local_secret_fields,
+		.doc = "Secret with the CA certificate. The certificate is under the Secret's key "
+		       "caSecretRef.key (default: ca.crt)."),
 	FIELD(object_tls, trust_on_first_use, "trustOnFirstUse", FIELD_BOOL,
 	      .doc = "Whether drover accepts and pins the first certificate that the server "
 		     "presents. From then on, drover refuses any other certificate."),

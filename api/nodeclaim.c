@@ -205,9 +205,10 @@ static const struct field claim_status_fields[] = {
 	CONDITIONS_ROW(
 		node_claim_status,
 		"Conditions: Approved (the claim may get a machine), set if the tenant's claims "
-		"need an approval; Launched (the machine has reached the state booting), Registered (it "
-		"has reached gating) and Initialized (it has reached serving), all three False "
-		"again once the machine stops; Ready (the machine serves, and its Node is Ready); "
+		"need an approval; Launched (the machine has reached the state booting), "
+		"Registered (it has reached gating) and Initialized (it has reached serving), all "
+		"three False again once the machine stops; Ready (the machine serves, and its Node "
+		"is Ready); "
 		"Drifted (the node differs from its pool's template); Consolidatable (the node's "
 		"pods fit on other nodes); OwnersMatch (False if the tenant or pool has another "
 		"UID than the claim names); Drained, VolumesDetached, PoweredOff and Isolated, set "

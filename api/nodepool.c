@@ -183,7 +183,7 @@ static const struct field pool_status_fields[] = {
 		       "Conditions: Ready (NodeClaims can be created); ProvidersReady "
 		       "(each Provider of the pool can be used); LineStopped (new "
 		       "NodeClaims wait because NodeClaims failed repeatedly); WarmReady "
-		       "(as many free machines are on as spec.warm wants), if spec.warm "
+		       "(enough free machines are powered on for spec.warm), if spec.warm "
 		       "is set; Stalled (Ready is False until an operator changes the pool or a "
 		       "Provider); Valid (drover can use spec; absent until drover first "
 		       "refuses spec)."),

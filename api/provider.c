@@ -343,8 +343,8 @@ static const struct field instance_type_fields[] = {
 		  .doc = "Expected durations for machines of this type. drover uses them until "
 			 "it has measured three machines."),
 	FIELD(provider_object_instance_type, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
-	      .doc = "Price of one machine for one hour, in the field currency, which must be set "
-		     "too. May also be set for owned machines. If not set, machine hours are "
+	      .doc = "Price of one machine for one hour, in `currency`, which must be set too. May "
+		     "also be set for owned machines. If not set, machine hours are "
 		     "counted without a cost, and type ec2 launches no on-demand instances of this "
 		     "instance type."),
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
@@ -360,7 +360,7 @@ static const struct field instance_type_fields[] = {
 	      FIELD_STR, AS_MONEY,
 	      .doc = "Price charged to budgets for one hour of an instance in a capacity "
 		     "reservation, such as the reservation's fee divided by its hours. Only for "
-		     "type ec2. The field currency must be set too. If not set, the price is "
+		     "type ec2. Requires `currency`. If not set, the price is "
 		     "unknown, and BurstPolicies refuse reservations."),
 	FIELD(provider_object_instance_type, efa_interfaces, "efaInterfaces", FIELD_I64, .min = 1,
 	      .max = 64,

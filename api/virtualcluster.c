@@ -105,10 +105,9 @@ static const struct field webhook_fields[] = {
 	      .doc = "https URL to which drover POSTs each NodeClaim that waits "
 		     "(docs/approval.md)."),
 	FIELD_PTR(virtual_cluster_webhook, ca_secret_ref, "caSecretRef", object_local_secret_fields,
-		  .doc = "Secret with the CA certificate with which drover verifies the server "
-			 "at the URL in webhook.url. The certificate is under ca.crt, unless the "
-			 "field key names another entry. If not set, the system's CAs are "
-			 "trusted."),
+		  .doc = "Secret with the CA certificate for the server in webhook.url. The "
+			 "certificate is under the Secret's key caSecretRef.key (default: ca.crt). "
+			 "Without caSecretRef, the system's CAs are trusted."),
 	FIELD(virtual_cluster_webhook, timeout, "timeout", FIELD_DURATION, .min = SECOND,
 	      .max = MINUTE, .def = "\"10s\"",
 	      .doc = "Longest time for one answer. A request without an answer is repeated; until "

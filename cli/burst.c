@@ -29,9 +29,8 @@ struct verb {
 
 static const struct argp_option options[] = {
 	{"filename", 'f', "FILE", 0,
-	 "YAML file with BurstPolicies and one BurstState, which lists the waiting work, the "
-	 "offers of clouds and the earlier launches; may be repeated, with one BurstState in all "
-	 "files",
+	 "YAML file with BurstPolicies, or with the BurstState (waiting work, cloud offers, "
+	 "earlier launches), or both; may be repeated, but only one file has the BurstState",
 	 0},
 	{"output", 'o', "table|json", 0, "Output format (default: table)", 0},
 	{"reason", 'r', "TEXT", 0,

@@ -266,9 +266,8 @@ static const struct argp_option options[] = {
 	 "topology.drover.dev/leaf, topology.drover.dev/spine)",
 	 0},
 	{"gang-hold", OPT_GANG_HOLD, "DURATION", 0,
-	 "How long free machines are reserved, the first time, for a tenant's gangs of pods that "
-	 "are not complete yet; later reservations last up to 4 times as long; 0s: none (default: "
-	 "30m)",
+	 "How long drover first reserves free machines for a tenant's incomplete gangs of pods; "
+	 "later reservations last up to 4 times as long; 0s: no reservation (default: 30m)",
 	 0},
 	{"log-json", OPT_JSON, NULL, 0, "Log as JSON lines", 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},
