@@ -28,16 +28,14 @@ static void status(struct buf *line, void *arg)
 
 struct service *run_service_new(struct loop_group *g, struct controller *c)
 {
-	struct service_spec spec = {.socket = getenv("NOTIFY_SOCKET"),
-				    .watchdog_us = getenv("WATCHDOG_USEC"),
-				    .watchdog_pid = getenv("WATCHDOG_PID"),
-				    .status = status,
-				    .arg = c};
+	const struct service_spec spec = {getenv("NOTIFY_SOCKET"), status, c};
 	struct service *s;
 	struct err e;
 
 	s = service_new(g, &spec, &e);
 	if (!s)
 		log_error("no reports to the service manager", LOG_E(&e));
+	else if (service_watchdog(s, getenv("WATCHDOG_USEC"), getenv("WATCHDOG_PID"), &e) < 0)
+		log_error("no reports to the watchdog", LOG_E(&e));
 	return s;
 }

@@ -12,6 +12,8 @@
 
 /* Longest interval of reports: a new status is seen at most this late. */
 #define INTERVAL_MS 5000
+/* A start that is not complete may last this much longer than until the next report. */
+#define EXTRA_MS 60000
 /* Delay before a datagram that was not accepted is sent again. */
 #define AGAIN_MS 1000
 /* Lowest usable $WATCHDOG_USEC. Below it half of the limit would be less than one millisecond. */
@@ -63,17 +65,16 @@ static bool watches_another(const char *pid)
 	return !str_empty(pid) && !(str_to_i64(pid, 1, INT32_MAX, &n) && n == getpid());
 }
 
-static int set_watchdog(struct service *s, const struct service_spec *spec, struct err *e)
+int service_watchdog(struct service *s, const char *limit_us, const char *pid, struct err *e)
 {
 	int64_t us;
 
-	s->interval_ms = INTERVAL_MS;
-	if (str_empty(spec->watchdog_us) || watches_another(spec->watchdog_pid))
+	if (str_empty(limit_us) || watches_another(pid))
 		return 0;
-	if (!str_to_i64(spec->watchdog_us, WATCHDOG_MIN_US, WATCHDOG_MAX_US, &us))
+	if (!str_to_i64(limit_us, WATCHDOG_MIN_US, WATCHDOG_MAX_US, &us))
 		return err_set(e, ERR_INVALID, 0,
 			       "WATCHDOG_USEC: want %d to %lld microseconds, got %.40s",
-			       WATCHDOG_MIN_US, (long long)WATCHDOG_MAX_US, spec->watchdog_us);
+			       WATCHDOG_MIN_US, (long long)WATCHDOG_MAX_US, limit_us);
 	s->watched = true;
 	if (us / 2000 < INTERVAL_MS)
 		s->interval_ms = us / 2000;
@@ -100,6 +101,9 @@ static void compose(const struct service *s, const char *status, struct buf *out
 {
 	if (s->ready && !s->ready_sent)
 		buf_puts(out, "READY=1\n");
+	if (!s->ready && !s->stopping)
+		buf_printf(out, "EXTEND_TIMEOUT_USEC=%lld\n",
+			   (long long)(s->interval_ms + EXTRA_MS) * 1000);
 	if (s->stopping && !s->stopping_sent)
 		buf_puts(out, "STOPPING=1\n");
 	if (status[0] && !str_eq(status, s->sent))
@@ -141,12 +145,13 @@ struct service *service_new(struct loop_group *g, const struct service_spec *spe
 	struct service *s = mem_new(struct service);
 
 	s->fd = -1;
+	s->interval_ms = INTERVAL_MS;
 	s->status = spec->status;
 	s->arg = spec->arg;
 	loop_timer_init(&s->timer, g, report, s);
 	if (str_empty(spec->socket))
 		return s;
-	if (set_address(s, spec->socket, e) < 0 || set_watchdog(s, spec, e) < 0) {
+	if (set_address(s, spec->socket, e) < 0) {
 		service_free(s);
 		return NULL;
 	}
@@ -172,7 +177,7 @@ void service_free(struct service *s)
 
 void service_ready(struct service *s)
 {
-	if (!s || s->fd < 0 || s->ready)
+	if (!s || s->fd < 0 || s->ready || s->stopping)
 		return;
 	s->ready = true;
 	report(s);

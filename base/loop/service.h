@@ -10,6 +10,7 @@
  * protocol of sd_notify(3): one datagram of lines KEY=VALUE for each report.
  *
  *   READY=1     once, after service_ready()
+ *   EXTEND_TIMEOUT_USEC=...  with each report before that: a start that takes long is not ended
  *   STOPPING=1  once, after service_stopping()
  *   STATUS=...  when the line of the callback status() has changed
  *   WATCHDOG=1  at half of the watchdog's limit, or every 5 s if that is sooner. A timer of the
@@ -25,10 +26,6 @@ struct service_spec {
 	/* $NOTIFY_SOCKET: path, or name of an abstract socket behind '@'; NULL or "": no service
 	 * manager waits for reports, and none is sent */
 	const char *socket;
-	/* $WATCHDOG_USEC: limit of the watchdog in microseconds; NULL or "": no watchdog */
-	const char *watchdog_us;
-	/* $WATCHDOG_PID: process that the watchdog watches; NULL or "": this one */
-	const char *watchdog_pid;
 	/* Appends one line without a newline to *line; bytes beyond SERVICE_STATUS_MAX are cut. */
 	void (*status)(struct buf *line, void *arg);
 	void *arg;
@@ -40,6 +37,12 @@ struct service;
  * with *e, which names the environment variable, if a value cannot be used. */
 struct service *service_new(struct loop_group *g, const struct service_spec *s, struct err *e);
 void service_free(struct service *s);
+
+/* Sends WATCHDOG=1 from the next report on. limit_us: $WATCHDOG_USEC, the limit of the watchdog in
+ * microseconds; NULL or "": no watchdog. pid: $WATCHDOG_PID, the process that the watchdog watches;
+ * NULL or "": this one. Returns -1 with *e if the limit cannot be used; all other reports are then
+ * sent as before. */
+int service_watchdog(struct service *s, const char *limit_us, const char *pid, struct err *e);
 
 /* Reports that the program serves. Each report is sent at once; s NULL: no effect. */
 void service_ready(struct service *s);

@@ -71,15 +71,11 @@ static void status(struct buf *line, void *arg)
 
 static void start(struct fixture *f, const char *socket, const char *us, const char *pid)
 {
-	struct service_spec spec = {.socket = socket,
-				    .watchdog_us = us,
-				    .watchdog_pid = pid,
-				    .status = status,
-				    .arg = f};
+	const struct service_spec spec = {socket, status, f};
 	struct err e;
 
 	f->s = service_new(f->g, &spec, &e);
-	if (!f->s)
+	if (!f->s || service_watchdog(f->s, us, pid, &e) < 0)
 		fail_msg("%s", e.text);
 }
 
@@ -108,7 +104,10 @@ static void it_is_ready_once_and_not_before(void **state)
 
 	start(f, f->path, NULL, NULL);
 	loop_sim_run_until(f->l, 4000);
-	assert_string_equal(next(f->manager), "STATUS=reading objects\n");
+	assert_string_equal(next(f->manager),
+			    "EXTEND_TIMEOUT_USEC=65000000\nSTATUS=reading objects\n");
+	loop_sim_run_until(f->l, 6000);
+	assert_string_equal(next(f->manager), "EXTEND_TIMEOUT_USEC=65000000\n");
 	f->line = "leading, 3 machines";
 	service_ready(f->s);
 	assert_string_equal(next(f->manager), "READY=1\nSTATUS=leading, 3 machines\n");
@@ -224,34 +223,62 @@ static void without_a_service_manager_nothing_is_sent(void **state)
 	service_free(NULL);
 }
 
-static void a_variable_that_cannot_be_used_is_named(void **state)
+static void what_ends_is_not_ready_later(void **state)
+{
+	struct fixture *f = *state;
+
+	start(f, f->path, NULL, NULL);
+	service_stopping(f->s);
+	service_ready(f->s);
+	loop_sim_run_until(f->l, 60000);
+	assert_string_equal(next(f->manager), "STOPPING=1\nSTATUS=reading objects\n");
+	assert_string_equal(next(f->manager), "");
+}
+
+static void a_socket_that_cannot_be_used_is_named(void **state)
 {
 	static const struct {
-		const char *socket, *us, *says;
+		const char *socket, *says;
 	} cases[] = {
-		{"run/notify", NULL, "NOTIFY_SOCKET: want a path or @NAME, got run/notify"},
-		{"vsock:2:1", NULL, "NOTIFY_SOCKET: want a path or @NAME, got vsock:2:1"},
-		{"@", NULL, "NOTIFY_SOCKET: want a path or @NAME, got @"},
+		{"run/notify", "NOTIFY_SOCKET: want a path or @NAME, got run/notify"},
+		{"vsock:2:1", "NOTIFY_SOCKET: want a path or @NAME, got vsock:2:1"},
+		{"@", "NOTIFY_SOCKET: want a path or @NAME, got @"},
 		{"/run/1234567890123456789012345678901234567890123456789012345678901234567890"
 		 "1234567890123456789012345678901234567890",
-		 NULL, "NOTIFY_SOCKET: longer than 107 bytes"},
-		{"/run/notify", "soon", "WATCHDOG_USEC: want 2000 to 86400000000 microseconds"},
-		{"/run/notify", "1999", "got 1999"},
-		{"/run/notify", "86400000001", "got 86400000001"},
+		 "NOTIFY_SOCKET: longer than 107 bytes"},
 	};
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct service_spec spec = {.socket = cases[i].socket,
-					    .watchdog_us = cases[i].us,
-					    .status = status,
-					    .arg = f};
+		const struct service_spec spec = {cases[i].socket, status, f};
 		struct err e = {0};
 
 		assert_null(service_new(f->g, &spec, &e));
 		if (!strstr(e.text, cases[i].says))
 			fail_msg("%s: %s", cases[i].says, e.text);
 	}
+}
+
+static void a_watchdog_that_cannot_be_used_is_named_and_the_rest_is_reported(void **state)
+{
+	static const struct {
+		const char *us, *says;
+	} cases[] = {
+		{"soon", "WATCHDOG_USEC: want 2000 to 86400000000 microseconds"},
+		{"1999", "got 1999"},
+		{"86400000001", "got 86400000001"},
+	};
+	struct fixture *f = *state;
+	struct err e = {0};
+
+	start(f, f->path, NULL, NULL);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(service_watchdog(f->s, cases[i].us, NULL, &e), -1);
+		if (!strstr(e.text, cases[i].says))
+			fail_msg("%s: %s", cases[i].says, e.text);
+	}
+	service_ready(f->s);
+	assert_string_equal(next(f->manager), "READY=1\nSTATUS=reading objects\n");
 }
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -266,7 +293,9 @@ int main(void)
 		CASE(an_abstract_socket_is_reached),
 		CASE(a_report_that_was_not_accepted_is_sent_again),
 		CASE(without_a_service_manager_nothing_is_sent),
-		CASE(a_variable_that_cannot_be_used_is_named),
+		CASE(what_ends_is_not_ready_later),
+		CASE(a_socket_that_cannot_be_used_is_named),
+		CASE(a_watchdog_that_cannot_be_used_is_named_and_the_rest_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
