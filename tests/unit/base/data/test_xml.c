@@ -31,13 +31,14 @@ static void a_document_with_a_root_is_read_and_nothing_else(void **state)
 		{"<a>\x01</a>", false},
 		{"<a>\xff</a>", false},
 		{"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe4</a>", false},
-		{"\xff\xfe<\0a\0/\0>\0", false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (is_read(rows[i].text, 1000) != rows[i].read)
 			fail_msg("%s", rows[i].text);
+	/* UTF-16, which Expat itself would read */
+	assert_null(xml_parse("\xff\xfe<\0a\0/\0>", 10, 1000));
 	assert_true(is_read("<a/>", 4));
 	assert_false(is_read("<a/>", 3));
 }
