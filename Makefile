@@ -210,11 +210,15 @@ build/image/drover-agent.iso: $(B)/drover-agent $(wildcard wipe/image/*)
 
 container: all build/image/drover-agent.iso ## build the container images: build/container/drover.tar, and smaller ones
 	$(Q)tests/tools/deps container
-	$(Q)deploy/container/build --release '$(VERSION)'
+	$(Q)deploy/container/build --release '$(VERSION)' --revision '$(COMMIT)'
 
 deb: all man build/image/drover-agent.iso ## build the Debian packages, with a systemd unit: build/debian
 	$(Q)tests/tools/deps package
 	$(Q)deploy/debian/build --release '$(VERSION)'
+
+release: ## build all files of a release into build/release (VERSION=X.Y.Z, RELEASE_KEY=FILE or UNSIGNED=1)
+	$(Q)tests/tools/deps build image container package man
+	$(Q)deploy/release --version '$(VERSION)' --key '$(RELEASE_KEY)' $(if $(filter 1,$(UNSIGNED)),--unsigned)
 
 charts: $(B)/drover ## regenerate the Helm chart's copies and tables, and deploy/controller.yaml
 	$(Q)tests/tools/charts --write
@@ -327,5 +331,5 @@ help: ## print this list
 clean: ## remove build/
 	rm -rf build
 
-.PHONY: FORCE all man unit check test test-long status which layers headers clang conformance demo demo-real image container deb charts fuzz \
+.PHONY: FORCE all man unit check test test-long status which layers headers clang conformance demo demo-real image container deb release charts fuzz \
 	fuzz-targets corpora run-corpora bench bench-peers cover lint install uninstall dist help clean

@@ -140,6 +140,8 @@ LONG = [
           f"tests/tools/deps install && {MAKE} deb && tests/tools/debs.py", ("image",), ("deploy",)),
     real("package", "the Debian packages in a machine with systemd: started by its unit, upgraded, purged", "image",
          groups=("deploy",), before=f"tests/tools/deps install && {MAKE} deb && "),
+    Stage("release", "all files of a release, built twice in different places", "tests/tools/release", ("image",),
+          ("deploy",)),
     Stage("reproducible", "the agent's image, built twice", "tests/tools/reproducible", ("image",), ("agent",)),
     Stage("agent_drives", "the agent in QEMU on NVMe, SATA, SCSI, virtio and SD drives",
           " && ".join(f"wipe/image/try --orders --drive {d}" for d in ("nvme", "sata", "scsi", "virtio", "sd")),
