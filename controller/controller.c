@@ -456,9 +456,9 @@ static void make_parts(struct controller *c)
 	c->lives = lives_new(&ls);
 }
 
-static void count_request(const char *method, int status, void *arg)
+static void count_request(const char *method, int status, int64_t ms, void *arg)
 {
-	counters_request(arg, "host", method, status);
+	counters_request(arg, "host", method, status, ms);
 }
 
 struct controller *controller_new(struct loop_group *g, struct http *h,

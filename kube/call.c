@@ -389,6 +389,7 @@ static void send_call(struct kube_call *call)
 	if (call->timeout_ms && !call->was_sent && !call->prompt && !call->urgent && c->queue_ms)
 		call->deadline = now + call->timeout_ms;
 	call->was_sent = true;
+	call->sent_at = now;
 	left = call->deadline - now;
 	call->state = CALL_SENT;
 	call->holds_slot = call->counted;
@@ -555,7 +556,10 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	struct err mine;
 
 	if (call->c->counted)
-		call->c->counted(call->method, r && !e ? r->status : 0, call->c->counted_arg);
+		call->c->counted(
+			call->method, r && !e ? r->status : 0,
+			call->timeout_ms ? loop_now(loop_of(call->c->group)) - call->sent_at : -1,
+			call->c->counted_arg);
 	if (r && rest(call, r))
 		return;
 	if (r && r->status == 401)

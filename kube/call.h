@@ -59,7 +59,7 @@ struct kube_client {
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
 	/* Copy of the member of kube_client_spec; NULL: requests are not counted. */
-	void (*counted)(const char *method, int status, void *arg);
+	void (*counted)(const char *method, int status, int64_t ms, void *arg);
 	void *counted_arg;
 	/* Number of calls in the list queued. */
 	size_t in_line;
@@ -111,6 +111,8 @@ struct kube_call {
 	bool in_line;
 	/* True: the call was sent at least once since it was started. */
 	bool was_sent;
+	/* loop_now() when the request left the queue last */
+	int64_t sent_at;
 
 	/* Static texts, not freed. */
 	const char *method, *content_type, *accept;

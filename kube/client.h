@@ -72,8 +72,9 @@ struct kube_client_spec {
 	int (*may_change)(void *arg, struct err *e);
 	void *may_change_arg;
 	/* Called when a request is over, for metrics, with its method and HTTP status. Status 0: no
-	 * reply arrived, or the reply was incomplete. NULL: not counted. */
-	void (*counted)(const char *method, int status, void *arg);
+	 * reply arrived, or the reply was incomplete. ms: time since the request left the client's
+	 * queue, -1 for a watch, whose duration is chosen by the server. NULL: not counted. */
+	void (*counted)(const char *method, int status, int64_t ms, void *arg);
 	void *counted_arg;
 };
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,

@@ -15,7 +15,9 @@ struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *transitions, *requests, *looks, *pod_waits,
-		*first_pods;
+		*first_pods, *request_seconds, *drives;
+	/* Names of PriorityClasses that have series; at most CLASSES */
+	struct map *classes;
 	/* name of a Machine that is leaving its tenant -> struct began */
 	struct map *since;
 	int64_t recycle_ms;
@@ -27,6 +29,11 @@ struct began {
 };
 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* A tenant chooses the names of its PriorityClasses. */
+enum { CLASSES = 16 };
+
+static const double request_bounds[] = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
 
 static const double seconds[] = {1,   2,   5,	 10,   20,   30,   60,	 120,
 				 300, 600, 1200, 1800, 3600, 7200, 21600};
@@ -114,6 +121,12 @@ void counters_wipe(struct counters *f, const char *verdict)
 		metric_add(f->wipes, LABELS(str_or(verdict, "Fail")), 1);
 }
 
+void counters_wiped_drive(struct counters *f, const char *technique, const char *level)
+{
+	if (counts(f))
+		metric_add(f->drives, LABELS(technique, level), 1);
+}
+
 void counters_wipe_revoked(struct counters *f)
 {
 	if (counts(f))
@@ -126,7 +139,8 @@ void counters_transition(struct counters *f, const char *transition, const char 
 		metric_add(f->transitions, LABELS(transition, by), 1);
 }
 
-void counters_request(struct counters *f, const char *client, const char *method, int status)
+void counters_request(struct counters *f, const char *client, const char *method, int status,
+		      int64_t ms)
 {
 	char code[16];
 
@@ -134,6 +148,8 @@ void counters_request(struct counters *f, const char *client, const char *method
 		return;
 	str_format(code, sizeof(code), "%d", status);
 	metric_add(f->requests, LABELS(client, method, status ? code : "<error>"), 1);
+	if (ms >= 0)
+		metric_observe(f->request_seconds, LABELS(method, client), (double)ms / 1000);
 }
 
 void counters_observation(struct counters *f, const char *provider, bool answered)
@@ -142,10 +158,22 @@ void counters_observation(struct counters *f, const char *provider, bool answere
 		metric_add(f->looks, LABELS(provider, answered ? "answered" : "failed"), 1);
 }
 
-void counters_pod_placed(struct counters *f, const char *tenant, int64_t ms)
+/* Returns the value of the label for this PriorityClass. */
+static const char *class_label(struct counters *f, const char *class)
+{
+	if (str_empty(class))
+		return "none";
+	if (!map_has(f->classes, class) && map_size(f->classes) >= CLASSES)
+		return "other";
+	map_put(f->classes, class, NULL);
+	return class;
+}
+
+void counters_pod_placed(struct counters *f, const char *tenant, const char *class, int64_t ms)
 {
 	if (counts(f) && ms >= 0)
-		metric_observe(f->pod_waits, LABELS(tenant), (double)ms / 1000);
+		metric_observe(f->pod_waits, LABELS(tenant, class_label(f, class)),
+			       (double)ms / 1000);
 }
 
 void counters_first_pod(struct counters *f, int64_t ms)
@@ -167,6 +195,7 @@ struct counters *counters_new(struct context *c)
 
 	f->c = c;
 	f->since = map_new(free);
+	f->classes = map_new(NULL);
 	f->state_seconds = metrics_histogram(
 		m, "drover_machine_state_seconds",
 		"Time that machines spent in a state, observed when they left it.", LABELS("state"),
@@ -205,14 +234,25 @@ struct counters *counters_new(struct context *c)
 		m, "rest_client_requests_total",
 		"Completed requests to API servers, by client (host, tenant), method and status.",
 		LABELS("client", "method", "code"));
+	f->request_seconds = metrics_histogram(
+		m, "rest_client_request_duration_seconds",
+		"Duration of requests to API servers, without drover's own queue and without "
+		"watches.",
+		LABELS("verb", "client"), request_bounds,
+		sizeof(request_bounds) / sizeof(request_bounds[0]));
+	f->drives = metrics_counter(
+		m, "drover_wiped_drives_total",
+		"Drives in records of wipes, by the erase technique and the level it earned.",
+		LABELS("technique", "result"));
 	f->looks = metrics_counter(
 		m, "drover_machine_looks_total",
 		"Observations of machines' power at their BMC or manager, by outcome.",
 		LABELS("provider", "outcome"));
-	f->pod_waits =
-		metrics_histogram(m, "drover_pod_wait_seconds",
-				  "Time from a pod being marked unschedulable until it had a Node.",
-				  LABELS("tenant"), seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->pod_waits = metrics_histogram(
+		m, "drover_pod_wait_seconds",
+		"Time from a pod being marked unschedulable until it had a Node.",
+		LABELS("tenant", "priority"), seconds, sizeof(seconds) / sizeof(seconds[0]));
+	metric_limit(f->pod_waits, 2000);
 	f->first_pods = metrics_histogram(
 		m, "drover_tenant_first_pod_seconds",
 		"Time from a VirtualCluster's creation until its first pod ran on a machine.", NULL,
@@ -225,5 +265,6 @@ void counters_free(struct counters *f)
 	if (!f)
 		return;
 	map_free(f->since);
+	map_free(f->classes);
 	free(f);
 }

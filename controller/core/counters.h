@@ -28,17 +28,22 @@ void counters_claimed_warm(struct counters *f, bool answered);
 /* Counts a wipe record that was revoked because a drive was later found to hold data. */
 void counters_wipe_revoked(struct counters *f);
 void counters_wipe(struct counters *f, const char *verdict);
+/* Counts a drive in a wipe record. technique: one of wipe/evidence.h; level: Fail, Clear or
+ * Purge. */
+void counters_wiped_drive(struct counters *f, const char *technique, const char *level);
 /* Counts a finished transition of a machine. transition: its name (eta_transition_names). by:
  * the expected time within which the transition ended (eta_by_names). Both lists are in
  * claims/eta.h. */
 void counters_transition(struct counters *f, const char *transition, const char *by);
-/* Counts a finished request to an API server. client: "host" or "tenant"; status 0: no reply. */
-void counters_request(struct counters *f, const char *client, const char *method, int status);
+/* Counts a finished request to an API server. client: "host" or "tenant"; status 0: no reply; ms:
+ * duration of the exchange, -1: not measured. */
+void counters_request(struct counters *f, const char *client, const char *method, int status,
+		      int64_t ms);
 /* Counts a read of a machine's power state at its BMC or manager. answered: the read succeeded. */
 void counters_observation(struct counters *f, const char *provider, bool answered);
-/* Counts a pod of the tenant that was placed on a Node. ms: time since the pod was marked
- * unschedulable. */
-void counters_pod_placed(struct counters *f, const char *tenant, int64_t ms);
+/* Counts a pod of the tenant that was placed on a Node. class: the pod's PriorityClass, NULL for
+ * none; ms: time since the pod was marked unschedulable. */
+void counters_pod_placed(struct counters *f, const char *tenant, const char *class, int64_t ms);
 /* Counts the first pod that runs on one of a VirtualCluster's machines. ms: time since the
  * VirtualCluster was created. */
 void counters_first_pod(struct counters *f, int64_t ms);

@@ -281,6 +281,23 @@ const struct wipe_record *life_attempt_record(const struct life *l)
 
 /* --- creating the record ---------------------------------------------------------------------- */
 
+/* Counts the drives of a record. The evidence is the agent's: a technique that does not exist is
+ * counted as "other". */
+static void count_drives(const struct life *l, const json_t *record)
+{
+	const json_t *d;
+	size_t i;
+
+	json_array_foreach (json_at(record, "spec", "devices"), i, d) {
+		const char *technique = str_or(json_str_at(d, "technique"), "None");
+		const bool known =
+			str_eq(technique, "None") || evidence_highest_level(technique) != WIPE_FAIL;
+
+		counters_wiped_drive(l->c->counters, known ? technique : "other",
+				     str_or(json_str_at(d, "level"), "Fail"));
+	}
+}
+
 static void on_kept(json_t *o, const struct err *e, void *arg)
 {
 	struct life *l = arg;
@@ -292,6 +309,7 @@ static void on_kept(json_t *o, const struct err *e, void *arg)
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	if (!e) {
 		counters_wipe(l->c->counters, json_str_at(o, "spec", "verdict"));
+		count_drives(l, o);
 		kube_cache_learn(l->c->cache[OBJECT_WIPE_RECORD], o);
 		life_kick(l);
 		return;

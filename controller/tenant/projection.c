@@ -89,6 +89,7 @@ static const struct scan_want pod_spec[] = {SCAN_PLAIN("nodeName"),
 					    SCAN_SOME("schedulingGroup", pod_group),
 					    SCAN_SOME("workloadRef", pod_workload),
 					    SCAN_PLAIN("priority"),
+					    SCAN_PLAIN("priorityClassName"),
 					    SCAN_PLAIN("preemptionPolicy"),
 					    SCAN_PLAIN("runtimeClassName"),
 					    SCAN_PLAIN("terminationGracePeriodSeconds"),
@@ -454,6 +455,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	    (p->node && strlen(p->node) > NODE_NAME_MAX))
 		return NULL;
 	p->priority = json_int_at(spec, "priority");
+	tp->priority_class =
+		p->node ? NULL : copy_name(a, json_object_get(spec, "priorityClassName"));
 	tp->gang = p->daemon || is_large(meta, spec) ? NULL : gang_name_of(o, a);
 	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&

@@ -384,9 +384,9 @@ static int may_change(void *arg, struct err *e)
 	return ctx_may_change(((const struct tenant *)arg)->c, e);
 }
 
-static void count_request(const char *method, int status, void *arg)
+static void count_request(const char *method, int status, int64_t ms, void *arg)
 {
-	counters_request(arg, "tenant", method, status);
+	counters_request(arg, "tenant", method, status, ms);
 }
 
 static void build(struct tenant *t, const struct virtual_cluster *vc)

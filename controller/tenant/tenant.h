@@ -223,6 +223,8 @@ struct tenant_pod {
 	/* workload: text of the annotation; owner: controller of the pod (tenant/pod_workload.h).
 	 * NULL: not set, or the pod has a Node. */
 	const char *workload, *owner;
+	/* PriorityClass of a pod without a Node; NULL: none, or the pod has a Node */
+	const char *priority_class;
 	/* name of the ProvisioningRequest whose reserved slots the pod may take; NULL: none */
 	const char *request;
 };

@@ -491,13 +491,34 @@ static void objects_are_made_and_deleted_with_preconditions(void **state)
 	fake_api_stop(&f);
 }
 
+struct durations {
+	unsigned n;
+	int64_t longest;
+};
+
+static void measure(const char *method, int status, int64_t ms, void *arg)
+{
+	struct durations *x = arg;
+
+	(void)method;
+	(void)status;
+	x->n++;
+	if (ms > x->longest)
+		x->longest = ms;
+}
+
 static void calls_keep_to_the_rate(void **state)
 {
+	struct durations durations = {0};
 	struct fake_api f;
 	struct got g[6] = {0};
 
 	(void)state;
-	fake_api_start(&f, &(struct kube_client_spec){.qps = 0.5, .burst = 3, .timeout_ms = 5000});
+	fake_api_start(&f, &(struct kube_client_spec){.qps = 0.5,
+						      .burst = 3,
+						      .timeout_ms = 5000,
+						      .counted = measure,
+						      .counted_arg = &durations});
 	for (int i = 0; i < 6; i++) {
 		g[i].f = &f;
 		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
@@ -512,6 +533,9 @@ static void calls_keep_to_the_rate(void **state)
 	assert_int_equal(g[4].e.kind, ERR_NOT_FOUND);
 	assert_int_equal(g[5].done, 1);
 	assert_int_equal(g[5].e.kind, ERR_UNAVAILABLE);
+	/* The time in the queue is not part of a request's duration. */
+	assert_int_equal(durations.n, 5);
+	assert_true(durations.longest < 1000);
 	fake_api_stop(&f);
 }
 

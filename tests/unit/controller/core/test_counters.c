@@ -121,13 +121,18 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	assert_true(shows(page, "drover_claims_created_total{pool=\"gpus\"} 1"));
 	assert_true(shows(page, "drover_wipes_total{verdict=\"Clear\"} 1") ||
 		    shows(page, "drover_wipes_total{verdict=\"Purge\"} 1"));
+	assert_non_null(strstr(page, "\ndrover_wiped_drives_total{technique=\""));
+	assert_null(strstr(page, "technique=\"other\""));
+	assert_non_null(strstr(page, "\nrest_client_request_duration_seconds_count{verb=\"POST\","
+				     "client=\"tenant\"} "));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"imaging\"} 1"));
 	assert_null(strstr(page, "drover_machine_state_seconds_count{state=\"serving\"}"));
 	assert_true(
 		shows(page, "drover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"allocated\"} 8"));
 	assert_true(shows(page, "drover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"idle\"} 0"));
 	assert_non_null(strstr(page, "\ndrover_machine_oldest_seconds{state=\"serving\"} 36"));
-	assert_true(shows(page, "drover_pod_wait_seconds_count{tenant=\"team-a\"} 1"));
+	assert_true(shows(page,
+			  "drover_pod_wait_seconds_count{tenant=\"team-a\",priority=\"none\"} 1"));
 	assert_non_null(strstr(
 		page, "\ndrover_machine_looks_total{provider=\"rack\",outcome=\"answered\"} "));
 	assert_non_null(strstr(
@@ -284,16 +289,51 @@ static void a_follower_counts_only_its_requests(void **state)
 	counters_wipe_revoked(f);
 	counters_transition(f, "free", "p90");
 	counters_observation(f, "rack", true);
-	counters_pod_placed(f, "team-a", 1000);
+	counters_pod_placed(f, "team-a", NULL, 1000);
+	counters_wiped_drive(f, "Overwrite", "Clear");
 	counters_first_pod(f, 1000);
 	counters_turn(f);
 	metrics_write(m, &after);
 	assert_string_equal(after.data, before.data);
-	counters_request(f, "host", "GET", 200);
+	counters_request(f, "host", "GET", 200, 40);
 	metrics_write(m, &after);
 	assert_non_null(strstr(after.data, "client=\"host\",method=\"GET\",code=\"200\"} 1\n"));
+	assert_non_null(strstr(after.data, "rest_client_request_duration_seconds_sum{verb=\"GET\","
+					   "client=\"host\"} 0.04\n"));
+	/* A watch has no duration. */
+	counters_request(f, "host", "GET", 200, -1);
+	buf_clear(&after);
+	metrics_write(m, &after);
+	assert_non_null(strstr(after.data,
+			       "rest_client_request_duration_seconds_count{verb=\"GET\","
+			       "client=\"host\"} 1\n"));
 	buf_done(&before);
 	buf_done(&after);
+	counters_free(f);
+}
+
+static void waits_are_counted_by_a_few_priority_classes(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct context c = {.metrics = m, .leading = true};
+	struct counters *f = counters_new(&c);
+	char class[32];
+	struct buf b;
+
+	(void)state;
+	counters_pod_placed(f, "team-a", NULL, 1000);
+	for (int i = 0; i < 40; i++) {
+		str_format(class, sizeof(class), "class-%d", i % 20);
+		counters_pod_placed(f, "team-a", class, 1000);
+	}
+	buf_init(&b, 1 << 20);
+	metrics_write(m, &b);
+#define WAITS(class) "\ndrover_pod_wait_seconds_count{tenant=\"team-a\",priority=\"" class "\"} "
+	assert_non_null(strstr(b.data, WAITS("none") "1\n"));
+	assert_non_null(strstr(b.data, WAITS("class-15") "2\n"));
+	assert_null(strstr(b.data, WAITS("class-16")));
+	assert_non_null(strstr(b.data, WAITS("other") "8\n"));
+	buf_done(&b);
 	counters_free(f);
 }
 
@@ -354,6 +394,7 @@ int main(void)
 		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
 		cmocka_unit_test(a_follower_counts_only_its_requests),
+		cmocka_unit_test(waits_are_counted_by_a_few_priority_classes),
 		cmocka_unit_test(ways_are_counted_by_the_leader_alone),
 		cmocka_unit_test(only_a_leader_counts_times_and_only_of_states_that_were_left),
 	};

@@ -413,7 +413,8 @@ static void a_sum_past_all_numbers_saturates(void **state)
 
 static void a_marked_pod_is_demand_since_its_mark(void **state)
 {
-	const struct world_pod *p = pod(*state, "{'priority': 1000, 'containers': [{}]}");
+	const struct world_pod *p = pod(
+		*state, "{'priority': 1000, 'priorityClassName': 'research', 'containers': [{}]}");
 
 	assert_string_equal(p->tenant, "team-a");
 	assert_string_equal(p->ns, "ml");
@@ -422,6 +423,7 @@ static void a_marked_pod_is_demand_since_its_mark(void **state)
 	assert_true(p->unschedulable);
 	assert_int_equal(p->since, 1796119200000);
 	assert_int_equal(p->priority, 1000);
+	assert_string_equal(((const struct tenant_pod *)p)->priority_class, "research");
 	assert_false(p->daemon);
 }
 
