@@ -21,16 +21,29 @@ enum { LABELS_MAX = 4, SERIES_MAX = 1000, VALUE_MAX = 128, KEY_MAX = 2048 };
 
 enum type { COUNTER, GAUGE, HISTOGRAM };
 
+/* Latest traced value of a bucket. */
+struct exemplar {
+	char trace[METRICS_TRACE + 1];
+	double value;
+	/* Unix ms */
+	int64_t at;
+};
+
 struct series {
 	/* Value of a counter or gauge; sum of a histogram. */
 	double value;
 	uint64_t count;
+	/* Unix ms; 0 without a clock */
+	int64_t created;
+	/* One for each bucket, and one for +Inf; NULL: nothing was traced */
+	struct exemplar *exemplars;
 	/* nbounds counters. An observation counts only in the first bucket that contains it; an
 	 * observation above all bounds counts in `count` alone (+Inf). */
 	uint64_t bucket[];
 };
 
 struct metric {
+	const struct metrics *all;
 	enum type type;
 	char *name, *help;
 	char *label[LABELS_MAX];
@@ -46,7 +59,15 @@ struct metric {
 
 struct metrics {
 	struct map *families;
+	int64_t (*wall)(void *arg);
+	void *wall_arg;
 };
+
+static void series_free(void *p)
+{
+	free(((struct series *)p)->exemplars);
+	free(p);
+}
 
 static void family_free(void *p)
 {
@@ -75,6 +96,17 @@ void metrics_free(struct metrics *m)
 		return;
 	map_free(m->families);
 	free(m);
+}
+
+void metrics_clock(struct metrics *m, int64_t (*wall)(void *arg), void *arg)
+{
+	m->wall = wall;
+	m->wall_arg = arg;
+}
+
+static int64_t now_of(const struct metrics *m)
+{
+	return m->wall ? m->wall(m->wall_arg) : 0;
 }
 
 /* --- finding a series --- */
@@ -143,6 +175,7 @@ static struct series *series_of(struct metric *f, const char *const *values)
 		s = map_get(f->series, key_of(f, values, true, &k));
 	if (!s) {
 		s = mem_alloc(sizeof(*s) + f->nbounds * sizeof(s->bucket[0]));
+		s->created = now_of(f->all);
 		map_put(f->series, k.text, s);
 	}
 	return s;
@@ -160,10 +193,11 @@ static struct metric *family(struct metrics *m, enum type type, const char *name
 		return f;
 	}
 	f = mem_new(struct metric);
+	f->all = m;
 	f->type = type;
 	f->name = mem_strdup(name);
 	f->help = mem_strdup(help);
-	f->series = map_new(free);
+	f->series = map_new(series_free);
 	f->limit = SERIES_MAX;
 	for (; labels && labels[f->nlabels]; f->nlabels++) {
 		assert(f->nlabels < LABELS_MAX && strlen(labels[f->nlabels]) < 64);
@@ -184,6 +218,7 @@ static struct metric *family(struct metrics *m, enum type type, const char *name
 struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
 			       const char *const *labels)
 {
+	assert(str_ends(name, "_total"));
 	return family(m, COUNTER, name, help, labels, NULL, 0);
 }
 
@@ -213,22 +248,50 @@ void metric_set(struct metric *f, const char *const *values, double to)
 	series_of(f, values)->value = to;
 }
 
-void metric_observe(struct metric *f, const char *const *values, double x)
+/* Returns the first bucket that contains x; nbounds for +Inf. */
+static size_t bucket_of(const struct metric *f, double x)
+{
+	size_t i = 0;
+
+	while (i < f->nbounds && x > f->bound[i])
+		i++;
+	return i;
+}
+
+static void remember(const struct metric *f, struct series *s, size_t bucket, double x,
+		     const char *trace)
+{
+	struct exemplar *ex;
+
+	if (!s->exemplars)
+		s->exemplars = mem_calloc(f->nbounds + 1, sizeof(*s->exemplars));
+	ex = &s->exemplars[bucket];
+	str_copy(ex->trace, sizeof(ex->trace), trace);
+	ex->value = x;
+	ex->at = now_of(f->all);
+}
+
+void metric_observe_traced(struct metric *f, const char *const *values, double x, const char *trace)
 {
 	struct series *s;
+	size_t i;
 
 	assert(f->type == HISTOGRAM);
 	if (isnan(x))
 		return; /* Ignore NaN: added once, it would make the sum NaN forever. */
 	s = series_of(f, values);
+	i = bucket_of(f, x);
 	s->value += x;
 	s->count++;
-	for (size_t i = 0; i < f->nbounds; i++) {
-		if (x <= f->bound[i]) {
-			s->bucket[i]++;
-			break;
-		}
-	}
+	if (i < f->nbounds)
+		s->bucket[i]++;
+	if (trace)
+		remember(f, s, i, x, trace);
+}
+
+void metric_observe(struct metric *f, const char *const *values, double x)
+{
+	metric_observe_traced(f, values, x, NULL);
 }
 
 void metric_start(struct metric *f, const char *const *values)
@@ -301,67 +364,151 @@ static const char *number(double x, char out[static 32])
 	return out;
 }
 
-static void write_help(const struct metric *f, struct buf *out)
-{
-	static const char *const types[] = {"counter", "gauge", "histogram"};
+/* A page in one of the two formats. */
+struct page {
+	struct buf *out;
+	/* True: OpenMetrics 1.0; false: Prometheus text 0.0.4 */
+	bool open;
+};
 
-	buf_printf(out, "# HELP %s ", f->name);
-	for (const char *s = f->help; *s; s++) {
-		if (*s == '\n')
-			buf_puts(out, "\\n");
-		else if (*s == '\\')
-			buf_puts(out, "\\\\");
-		else
-			buf_put(out, s, 1);
-	}
-	buf_printf(out, "\n# TYPE %s %s\n", f->name, types[f->type]);
+/* Returns the length of the family's name; OpenMetrics leaves out the "_total" of a counter. */
+static int name_len(const struct metric *f, bool open)
+{
+	const size_t n = strlen(f->name);
+
+	return (int)(open && f->type == COUNTER ? n - strlen("_total") : n);
 }
 
-/* Writes one line of a family. ending: suffix of the family's name ("_bucket"); extra: one more
- * label behind the others, "" for none. */
-static void write_line(const struct metric *f, const char *ending, const char *labels,
-		       const char *extra, const char *value, struct buf *out)
+static void write_help(const struct metric *f, const struct page *p)
+{
+	static const char *const types[] = {"counter", "gauge", "histogram"};
+	const int n = name_len(f, p->open);
+
+	buf_printf(p->out, "# HELP %.*s ", n, f->name);
+	for (const char *s = f->help; *s; s++) {
+		if (*s == '\n')
+			buf_puts(p->out, "\\n");
+		else if (*s == '\\')
+			buf_puts(p->out, "\\\\");
+		else if (*s == '"' && p->open)
+			buf_puts(p->out, "\\\"");
+		else
+			buf_put(p->out, s, 1);
+	}
+	buf_printf(p->out, "\n# TYPE %.*s %s\n", n, f->name, types[f->type]);
+}
+
+/* Writes one line of a family without the end of the line. ending: suffix of the family's name
+ * ("_bucket"); extra: one more label behind the others, "" for none. */
+static void write_value(const struct metric *f, const char *ending, const char *labels,
+			const char *extra, const char *value, const struct page *p)
 {
 	bool any = *labels || *extra;
 
-	buf_printf(out, "%s%s%s%s%s%s%s %s\n", f->name, ending, any ? "{" : "", labels,
+	buf_printf(p->out, "%s%s%s%s%s%s%s %s", f->name, ending, any ? "{" : "", labels,
 		   *labels && *extra ? "," : "", extra, any ? "}" : "", value);
 }
 
+static void write_line(const struct metric *f, const char *ending, const char *labels,
+		       const char *extra, const char *value, const struct page *p)
+{
+	write_value(f, ending, labels, extra, value, p);
+	buf_puts(p->out, "\n");
+}
+
+/* Returns Unix ms as seconds. */
+static const char *seconds(int64_t ms, char out[static 32])
+{
+	snprintf(out, 32, "%" PRId64 ".%03d", ms / 1000, (int)(ms % 1000));
+	return out;
+}
+
+/* Writes when the series was created. */
+static void write_created(const struct metric *f, const char *labels, const struct series *s,
+			  const struct page *p)
+{
+	char text[32];
+
+	if (p->open && s->created)
+		buf_printf(p->out, "%.*s_created%s%s%s %s\n", name_len(f, true), f->name,
+			   *labels ? "{" : "", labels, *labels ? "}" : "",
+			   seconds(s->created, text));
+}
+
+static void write_exemplar(const struct series *s, size_t bucket, const struct page *p)
+{
+	const struct exemplar *x = s->exemplars ? &s->exemplars[bucket] : NULL;
+	char value[32], at[32];
+
+	if (p->open && x && *x->trace)
+		buf_printf(p->out, " # {trace_id=\"%s\"} %s%s%s", x->trace, number(x->value, value),
+			   x->at ? " " : "", x->at ? seconds(x->at, at) : "");
+	buf_puts(p->out, "\n");
+}
+
+/* Returns the label `le`. OpenMetrics requires a fraction. */
+static const char *le_label(double bound, bool open, char out[static 48])
+{
+	char text[32];
+	const char *n = number(bound, text);
+
+	snprintf(out, 48, "le=\"%s%s\"", n, open && !strpbrk(n, ".eI") ? ".0" : "");
+	return out;
+}
+
 static void write_histogram(const struct metric *f, const char *labels, const struct series *s,
-			    struct buf *out)
+			    const struct page *p)
 {
 	uint64_t below = 0;
 	char le[48], text[32];
 
-	for (size_t i = 0; i < f->nbounds; i++) {
-		below += s->bucket[i];
-		snprintf(le, sizeof(le), "le=\"%s\"", number(f->bound[i], text));
+	for (size_t i = 0; i <= f->nbounds; i++) {
+		below = i < f->nbounds ? below + s->bucket[i] : s->count;
 		snprintf(text, sizeof(text), "%" PRIu64, below);
-		write_line(f, "_bucket", labels, le, text, out);
+		write_value(f, "_bucket", labels,
+			    le_label(i < f->nbounds ? f->bound[i] : INFINITY, p->open, le), text,
+			    p);
+		write_exemplar(s, i, p);
 	}
-	snprintf(text, sizeof(text), "%" PRIu64, s->count);
-	write_line(f, "_bucket", labels, "le=\"+Inf\"", text, out);
-	write_line(f, "_count", labels, "", text, out);
-	write_line(f, "_sum", labels, "", number(s->value, text), out);
+	write_line(f, "_count", labels, "", text, p);
+	write_line(f, "_sum", labels, "", number(s->value, text), p);
+	write_created(f, labels, s, p);
+}
+
+static void write_family(const struct metric *f, const struct page *p)
+{
+	struct map_iter it;
+	char text[32];
+
+	write_help(f, p);
+	map_for_each (it, f->series) {
+		const struct series *s = it.value;
+
+		if (f->type == HISTOGRAM) {
+			write_histogram(f, it.key, s, p);
+			continue;
+		}
+		write_line(f, "", it.key, "", number(s->value, text), p);
+		if (f->type == COUNTER)
+			write_created(f, it.key, s, p);
+	}
+}
+
+static void write_page(const struct metrics *m, const struct page *p)
+{
+	struct map_iter it;
+
+	map_for_each (it, m->families)
+		write_family(it.value, p);
 }
 
 void metrics_write(const struct metrics *m, struct buf *out)
 {
-	struct map_iter i, j;
-	char text[32];
+	write_page(m, &(struct page){.out = out});
+}
 
-	map_for_each (i, m->families) {
-		const struct metric *f = i.value;
-
-		write_help(f, out);
-		map_for_each (j, f->series) {
-			const struct series *s = j.value;
-
-			if (f->type == HISTOGRAM)
-				write_histogram(f, j.key, s, out);
-			else
-				write_line(f, "", j.key, "", number(s->value, text), out);
-		}
-	}
+void metrics_write_open(const struct metrics *m, struct buf *out)
+{
+	write_page(m, &(struct page){.out = out, .open = true});
+	buf_puts(out, "# EOF\n");
 }

@@ -2,11 +2,12 @@
 #define BASE_METRICS_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include "base/buf.h"
 #include "base/own.h"
 
 /*
- * metrics: counters, gauges and histograms, written as Prometheus text 0.0.4.
+ * metrics: counters, gauges and histograms, written as Prometheus text 0.0.4 or OpenMetrics 1.0.
  *
  * A registry (struct metrics) belongs to one loop thread. A family (struct metric) is declared
  * once, with its help text; each combination of its label values is a series. One family has at
@@ -20,8 +21,13 @@ struct metrics *metrics_new(void);
 void metrics_free(struct metrics *m);
 DEFINE_OWN(metrics)
 
-/* Declare a family of counters or gauges and return it. labels: names of the labels,
- * NULL-terminated, at most 4; NULL: none. Declaring the same name again returns the same family. */
+/* Sets the clock (Unix ms) for the times at which series were created and traced values observed.
+ * Without a clock these times are not written. */
+void metrics_clock(struct metrics *m, int64_t (*wall)(void *arg), void *arg);
+
+/* Declare a family of counters or gauges and return it. A counter's name ends with "_total".
+ * labels: names of the labels, NULL-terminated, at most 4; NULL: none. Declaring the same name
+ * again returns the same family. */
 struct metric *metrics_counter(struct metrics *m, const char *name, const char *help,
 			       const char *const *labels);
 struct metric *metrics_gauge(struct metrics *m, const char *name, const char *help,
@@ -37,6 +43,12 @@ struct metric *metrics_histogram(struct metrics *m, const char *name, const char
 void metric_add(struct metric *f, const char *const *values, double by);
 void metric_set(struct metric *f, const char *const *values, double to);
 void metric_observe(struct metric *f, const char *const *values, double x);
+/* Like metric_observe(), for a value that belongs to a trace: OpenMetrics shows the latest value
+ * of each bucket with its trace, as an exemplar. trace: ID of the trace as METRICS_TRACE hex
+ * digits; NULL: none. */
+#define METRICS_TRACE 32
+void metric_observe_traced(struct metric *f, const char *const *values, double x,
+			   const char *trace);
 /* Creates the series with the value 0, unless it exists: rate() and increase() see the first event
  * of a series only if the series was 0 before. */
 void metric_start(struct metric *f, const char *const *values);
@@ -57,6 +69,10 @@ void metric_zero(struct metric *f);
 void metric_transient(struct metric *f);
 void metrics_forget(struct metrics *m);
 
+/* Writes all families as Prometheus text 0.0.4. */
 void metrics_write(const struct metrics *m, struct buf *out);
+/* Writes all families as OpenMetrics 1.0, with exemplars, and with the time at which each series of
+ * a counter or histogram was created (_created). */
+void metrics_write_open(const struct metrics *m, struct buf *out);
 
 #endif

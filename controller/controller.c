@@ -345,6 +345,11 @@ static void on_following(void *arg)
 
 /* --- start and stop --------------------------------------------------------------------------- */
 
+static int64_t wall_of(void *arg)
+{
+	return loop_wall(arg);
+}
+
 static void make_context(struct controller *c, struct loop_group *g, struct http *h,
 			 const struct context_options *o)
 {
@@ -368,6 +373,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->on_notice_arg = c;
 	x->began = loop_wall(x->loop);
 	x->metrics = metrics_new();
+	metrics_clock(x->metrics, wall_of, x->loop);
 	x->reserved = reserved_new(o->management_networks);
 	x->api_paths = api_paths_new();
 	x->held_gpus = held_gpus_new();

@@ -1,6 +1,7 @@
 /*
  * endpoints: /healthz, /readyz, /leadz and /metrics.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -31,16 +32,48 @@ static void on_readyz(struct httpd_req *q, void *arg)
 			    45);
 }
 
+/* Returns how much the client prefers this media type (0: not accepted), by RFC 9110, section
+ * 12.5.1, without wildcards. version: the only one that counts, unless the client names none. */
+static double preference(const char *accept, const char *type, const char *version)
+{
+	double best = 0;
+
+	for (const char *p = str_or(accept, ""), *end; *p; p = *end ? end + 1 : end) {
+		char range[128];
+		const char *q, *v;
+		double x;
+
+		end = p + strcspn(p, ",");
+		str_format(range, sizeof(range), "%.*s", (int)(end - p), p + strspn(p, " "));
+		range[strcspn(range, ",")] = '\0';
+		q = strstr(range, "q=");
+		v = strstr(range, "version=");
+		x = q ? strtod(q + 2, NULL) : 1;
+		if (str_starts(range, type) && strchr("; ", range[strlen(type)]) && x > best &&
+		    (!v || str_starts(v + strlen("version="), version)))
+			best = x;
+	}
+	return best;
+}
+
 static void on_metrics(struct httpd_req *q, void *arg)
 {
 	const struct endpoints *ep = arg;
+	const char *accept = httpd_header(q, "Accept");
+	const double open = preference(accept, "application/openmetrics-text", "1.0.0");
 	struct buf b;
 
 	gauges_read(ep->gauges);
 	spans_count(ep->c->spans);
 	buf_init(&b, METRICS_MAX);
-	metrics_write(ep->c->metrics, &b);
-	httpd_reply(q, 200, "text/plain; version=0.0.4", b.data, b.len);
+	if (open > 0 && open >= preference(accept, "text/plain", "0.0.4")) {
+		metrics_write_open(ep->c->metrics, &b);
+		httpd_reply(q, 200, "application/openmetrics-text; version=1.0.0; charset=utf-8",
+			    b.data, b.len);
+	} else {
+		metrics_write(ep->c->metrics, &b);
+		httpd_reply(q, 200, "text/plain; version=0.0.4", b.data, b.len);
+	}
 	buf_done(&b);
 }
 

@@ -10,6 +10,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/spans.h"
 
 struct counters {
 	struct context *c;
@@ -74,6 +75,7 @@ int64_t counters_recycle_ms(const struct counters *f)
 
 void counters_machine(struct counters *f, const struct machine *was, const struct machine *is)
 {
+	char trace[METRICS_TRACE + 1];
 	int64_t ms;
 
 	if (!counts(f) || !was || !is || !was->status.state ||
@@ -85,7 +87,9 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 		metric_add(f->leaves, LABELS(str_or(is->status.leave->reason, "")), 1);
 	ms = is->status.state_since - was->status.state_since;
 	if (was->status.state_since && ms >= 0)
-		metric_observe(f->state_seconds, LABELS(was->status.state), (double)ms / 1000);
+		metric_observe_traced(f->state_seconds, LABELS(was->status.state),
+				      (double)ms / 1000,
+				      spans_trace_of(f->c->spans, was, trace) ? trace : NULL);
 }
 
 void counters_act_failed(struct counters *f, const char *act, const char *reason)

@@ -1,6 +1,7 @@
 /* Tests: tests/world/test_spans.c */
 #include "controller/core/spans.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -310,6 +311,21 @@ static void on_ended(const struct http_ended *x, void *arg)
 }
 
 /* --- what others call ------------------------------------------------------------------------- */
+
+static_assert(METRICS_TRACE == 2 * SPAN_TRACE_BYTES, "an exemplar has the whole trace ID");
+
+bool spans_trace_of(const struct spans *f, const struct machine *m,
+		    char out[static METRICS_TRACE + 1])
+{
+	uint8_t id[SPAN_TRACE_BYTES];
+	char uid[UID_SIZE];
+
+	if (!f || !claim_of(f, m, uid))
+		return false;
+	trace_id(id, "claim", uid);
+	str_hex(out, id, sizeof(id));
+	return true;
+}
 
 void spans_machine(struct spans *f, const struct machine *was, const struct machine *is)
 {

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_CORE_SPANS_H
 #define CONTROLLER_CORE_SPANS_H
 
+#include "base/metrics.h"
 #include "base/traces/traces.h"
 #include "controller/core/context.h"
 
@@ -39,6 +40,10 @@ void spans_free(struct spans *f);
 /* Sends the spans of the phase that ended with this change of a Machine. was: the object before,
  * is: the object now; NULL: it did not exist, or no longer does. */
 void spans_machine(struct spans *f, const struct machine *was, const struct machine *is);
+/* Writes the trace of the claim to which the Machine belongs, as hex digits. False: there is no
+ * claim, or traces are off. */
+bool spans_trace_of(const struct spans *f, const struct machine *m,
+		    char out[static METRICS_TRACE + 1]);
 /* Sends the span of a Drain that has ended with this change. */
 void spans_drain(struct spans *f, const struct drain *was, const struct drain *is);
 /* Sends the span of an act at the Machine. began: loop_now() at its start. e: why it failed; NULL:

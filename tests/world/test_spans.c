@@ -121,6 +121,30 @@ static void assert_child(const struct got *g, const struct got *parent)
 	assert_memory_equal(g->parent, parent->id, 8);
 }
 
+/* True if the leader's metrics name this trace beside the times that machines spent in a state.
+ * trace NULL: any trace. */
+static bool has_exemplar(struct sim_world *w, const char *state, const uint8_t *trace)
+{
+	char head[96], want[64] = "# {trace_id=\"";
+	bool found = false;
+	struct buf b;
+
+	str_format(head, sizeof(head), "\ndrover_machine_state_seconds_bucket{state=\"%s\",",
+		   state);
+	if (trace)
+		str_hex(want + strlen(want), trace, 16);
+	buf_init(&b, 16u << 20);
+	metrics_write_open(controller_context(world_leader(w)->controller)->metrics, &b);
+	assert_non_null(strstr(b.data, "\ndrover_plans_created 1"));
+	for (const char *p = b.data; (p = strstr(p, head)); p++) {
+		const char *at = strstr(p, want), *end = strchr(p + 1, '\n');
+
+		found |= at && at < end;
+	}
+	buf_done(&b);
+	return found;
+}
+
 static void a_claim_is_one_trace_from_the_pod_to_the_wipe(void **state)
 {
 	static const char *const coming[] = {"claimed", "imaging", "attaching",
@@ -136,10 +160,12 @@ static void a_claim_is_one_trace_from_the_pod_to_the_wipe(void **state)
 	/* The first inspection and wipe belong to no claim. */
 	world_run(&w, 10000);
 	assert_int_equal(collector.n, 0);
+	assert_false(has_exemplar(&w, "wiping", NULL));
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_running(&w, &w.tenants[0], "train", 900);
 	world_run(&w, 60000);
 	claim = span("claim", NULL, 0);
+	assert_true(has_exemplar(&w, "booting", claim->trace));
 	assert_true(claim->root);
 	assert_string_equal(claim->error, "");
 	assert_string_equal(claim->machine, w.servers[0].name);

@@ -210,6 +210,64 @@ static void not_a_number_does_not_spoil_a_sum(void **state)
 	assert_int_equal(count_lines(m, "h_count 1"), 1);
 }
 
+/* --- OpenMetrics ------------------------------------------------------------------------------ */
+
+#define GOLDEN "tests/data/monitoring/openmetrics.txt"
+
+static int64_t at_noon(void *arg)
+{
+	return *(int64_t *)arg += 250;
+}
+
+/* tests/tools/monitoring reads the same file with a parser of others. */
+static void the_text_is_openmetrics_1_0(void **state)
+{
+	static const double bounds[] = {0.1, 1, 1800};
+	OWN(metrics) m = metrics_new();
+	int64_t now = 1796119200000;
+	struct metric *c, *g, *h;
+	char want[8192] = "";
+	FILE *file = fopen(GOLDEN, "r");
+	struct buf b;
+
+	(void)state;
+	metrics_clock(m, at_noon, &now);
+	c = metrics_counter(m, "drover_steps_total", "Steps \"done\", a\\b.", LABELS("step"));
+	g = metrics_gauge(m, "drover_free", "Free machines.", NULL);
+	h = metrics_histogram(m, "drover_wait_seconds", "Waits.", LABELS("pool"), bounds, 3);
+	metrics_counter(m, "drover_turns_total", "Turns.", NULL);
+	metrics_counter(m, "drover_none_total", "No series yet.", LABELS("x"));
+	metric_add(c, LABELS("a\"b\\c\nd"), 3);
+	metric_set(g, NULL, -1.5);
+	metric_observe_traced(h, LABELS("a"), 0.5, "0af7651916cd43dd8448eb211c80319c");
+	metric_observe_traced(h, LABELS("a"), 0.7, "1af7651916cd43dd8448eb211c80319c");
+	metric_observe_traced(h, LABELS("a"), 5000, "2af7651916cd43dd8448eb211c80319c");
+	metric_observe(h, LABELS("a"), 7);
+	metric_observe(h, LABELS("b"), 0.1);
+	buf_init(&b, SIZE_MAX);
+	metrics_write_open(m, &b);
+	if (!file || fread(want, 1, sizeof(want) - 1, file) == 0)
+		fail_msg("%s cannot be read; run from the root", GOLDEN);
+	fclose(file);
+	assert_string_equal(b.data, want);
+	buf_done(&b);
+}
+
+/* Exemplars and times of creation are not part of Prometheus text 0.0.4. */
+static void prometheus_text_has_no_exemplars(void **state)
+{
+	static const double bounds[] = {1};
+	OWN(metrics) m = metrics_new();
+	int64_t now = 1796119200000;
+
+	(void)state;
+	metrics_clock(m, at_noon, &now);
+	metric_observe_traced(metrics_histogram(m, "h", "H.", NULL, bounds, 1), NULL, 0.5,
+			      "0af7651916cd43dd8448eb211c80319c");
+	written(m, "# HELP h H.\n# TYPE h histogram\nh_bucket{le=\"1\"} 1\n"
+		   "h_bucket{le=\"+Inf\"} 1\nh_count 1\nh_sum 0.5\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +280,8 @@ int main(void)
 		cmocka_unit_test(a_long_value_is_cut),
 		cmocka_unit_test(numbers_read_back),
 		cmocka_unit_test(not_a_number_does_not_spoil_a_sum),
+		cmocka_unit_test(the_text_is_openmetrics_1_0),
+		cmocka_unit_test(prometheus_text_has_no_exemplars),
 	};
 
 	metrics_free(NULL);

@@ -114,6 +114,79 @@ static void the_leader_alone_shows_the_fleet(void **state)
 	page_has_fleet(d, true);
 }
 
+struct typed {
+	bool done;
+	char type[128], tail[16];
+};
+
+static void on_typed(const struct http_reply *r, const struct err *e, void *arg)
+{
+	struct typed *t = arg;
+
+	t->done = true;
+	if (e || r->body_len < 8)
+		return;
+	str_copy(t->tail, sizeof(t->tail), r->body + r->body_len - 6);
+	for (size_t i = 0; i < r->nheaders; i++)
+		if (strcasecmp(r->headers[i].name, "Content-Type") == 0)
+			str_copy(t->type, sizeof(t->type), r->headers[i].value);
+}
+
+static bool is_typed(void *arg)
+{
+	return ((struct typed *)arg)->done;
+}
+
+static void the_format_is_the_one_that_the_client_prefers(void **state)
+{
+	static const struct {
+		const char *accept;
+		bool open;
+	} cases[] = {
+		{NULL, false},
+		{"", false},
+		{"*/*", false},
+		{"text/plain", false},
+		{"application/openmetrics-text", true},
+		{"application/openmetrics-text; version=1.0.0; charset=utf-8", true},
+		{"application/openmetrics-text;version=0.0.1", false},
+		{"application/openmetrics-text;version=1.0.0;q=0", false},
+		{"application/openmetrics-textual", false},
+		/* Prometheus 2 and 3; a server that is told to prefer the old text */
+		{"application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
+		 "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+		 true},
+		{"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,"
+		 "application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;"
+		 "escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1",
+		 true},
+		{"text/plain;version=0.0.4;q=0.6, application/openmetrics-text;version=1.0.0;q=0.5",
+		 false},
+		{",,,;q=", false},
+	};
+	struct bench *d = *state;
+	struct http_peer_spec spec = {.base_url = ORIGIN, .plain_ok = true};
+	struct http_peer *p = http_peer_new(d->admin, &spec, &d->e);
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct http_header accept = {"Accept", cases[i].accept};
+		struct typed t = {0};
+		struct http_call c = {.path = "/metrics",
+				      .headers = &accept,
+				      .nheaders = cases[i].accept != NULL,
+				      .done = on_typed,
+				      .arg = &t};
+
+		http_start(p, &c);
+		assert_true(loop_sim_run_cond(d->l, is_typed, &t, loop_now(d->l) + 10000));
+		if (str_starts(t.type, "application/openmetrics-text; version=1.0.0") !=
+			    cases[i].open ||
+		    str_eq(t.tail, "# EOF\n") != cases[i].open)
+			fail_msg("Accept: %s: %s", cases[i].accept, t.type);
+	}
+	http_peer_free(p);
+}
+
 static void who_leads_is_told(void **state)
 {
 	struct bench *d = *state;
@@ -238,6 +311,7 @@ int main(void)
 		T(it_is_ready_once_caches_and_keys_are_in),
 		T(metrics_are_text_for_prometheus),
 		T(the_leader_alone_shows_the_fleet),
+		T(the_format_is_the_one_that_the_client_prefers),
 		T(who_leads_is_told),
 		T(from_elsewhere_metrics_need_the_token),
 		T(nothing_else_is_served),
