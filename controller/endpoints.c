@@ -10,8 +10,11 @@
 #include "controller/core/spans.h"
 #include "controller/endpoints.h"
 
-/* More than the most series of all families can have. */
 #define METRICS_MAX (16u << 20)
+#define TEXT_TYPE "text/plain; version=0.0.4"
+#define OPEN_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define TOO_LARGE                                                                                  \
+	"the metrics exceed 16 MiB: restart this replica to drop the series of old names\n"
 
 static void on_healthz(struct httpd_req *q, void *arg)
 {
@@ -61,19 +64,22 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	const struct endpoints *ep = arg;
 	const char *accept = httpd_header(q, "Accept");
 	const double open = preference(accept, "application/openmetrics-text", "1.0.0");
+	const char *type;
 	struct buf b;
 
 	gauges_read(ep->gauges);
 	spans_count(ep->c->spans);
 	buf_init(&b, METRICS_MAX);
-	if (open > 0 && open >= preference(accept, "text/plain", "0.0.4")) {
+	type = open > 0 && open >= preference(accept, "text/plain", "0.0.4") ? OPEN_TYPE
+									     : TEXT_TYPE;
+	if (str_eq(type, OPEN_TYPE))
 		metrics_write_open(ep->c->metrics, &b);
-		httpd_reply(q, 200, "application/openmetrics-text; version=1.0.0; charset=utf-8",
-			    b.data, b.len);
-	} else {
+	else
 		metrics_write(ep->c->metrics, &b);
-		httpd_reply(q, 200, "text/plain; version=0.0.4", b.data, b.len);
-	}
+	if (b.over) /* A page that ends early would be read as if the rest did not exist. */
+		httpd_reply(q, 500, "text/plain", TOO_LARGE, strlen(TOO_LARGE));
+	else
+		httpd_reply(q, 200, type, b.data, b.len);
 	buf_done(&b);
 }
 

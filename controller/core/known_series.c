@@ -24,6 +24,8 @@ static const char *const agents[] = {"answered", "booted", NULL};
 static const char *const outcomes[] = {"answered", "failed", NULL};
 static const char *const transitions[] = {"serving", "free", NULL};
 static const char *const bounds[] = {"p50", "p90", "later", NULL};
+/* Names of PriorityClasses are those of tenants. */
+static const char *const classes[] = {"none", NULL};
 static const char *const reasons[] = {
 #define REASON(name, meaning, remedy) #name,
 #include "api/reasons.def"
@@ -42,6 +44,7 @@ static const struct row {
 	{"drover_eta_ways_total", .first = transitions, .second = bounds},
 	{"drover_claims_created_total", .named = POOL},
 	{"drover_claims_failed_total", .named = POOL, .second = reasons},
+	{"drover_pod_wait_seconds", .named = TENANT, .second = classes},
 	{"drover_machine_looks_total", .named = PROVIDER, .second = outcomes},
 };
 

@@ -187,6 +187,22 @@ static void the_format_is_the_one_that_the_client_prefers(void **state)
 	http_peer_free(p);
 }
 
+static void a_page_that_is_too_large_is_an_error(void **state)
+{
+	struct bench *d = *state;
+	const char *const labels[] = {"name", NULL};
+	struct metric *f = metrics_gauge(d->c.metrics, "test_names", "Names.", labels);
+	char name[128];
+
+	metric_limit(f, 200000);
+	for (int i = 0; i < 200000; i++) {
+		str_format(name, sizeof(name), "%0100d", i);
+		metric_set(f, (const char *const[]){name, NULL}, 1);
+	}
+	assert_int_equal(get(d, "GET", "/metrics"), 500);
+	assert_non_null(strstr(d->text, "the metrics exceed 16 MiB"));
+}
+
 static void who_leads_is_told(void **state)
 {
 	struct bench *d = *state;
@@ -312,6 +328,7 @@ int main(void)
 		T(metrics_are_text_for_prometheus),
 		T(the_leader_alone_shows_the_fleet),
 		T(the_format_is_the_one_that_the_client_prefers),
+		T(a_page_that_is_too_large_is_an_error),
 		T(who_leads_is_told),
 		T(from_elsewhere_metrics_need_the_token),
 		T(nothing_else_is_served),

@@ -38,6 +38,9 @@ static void a_leader_has_known_series_before_their_first_event(void **state)
 		      "\ndrover_machine_looks_total{provider=\"hall-a\",outcome=\"failed\"} 0\n"),
 		1);
 	assert_int_equal(count(d, "\ndrover_eta_ways_total{way=\"free\",by=\"later\"} 0\n"), 1);
+	assert_int_equal(count(d, "\ndrover_pod_wait_seconds_count{tenant=\"team-a\","
+				  "priority=\"none\"} 0\n"),
+			 1);
 	/* A replica that leads again keeps what it counted. */
 	counters_wipe(d->c.counters, "Fail");
 	known_series_lead(&d->c);
