@@ -127,8 +127,10 @@ LONG = [
     scheduler("scheduler", 40),
     scheduler("scheduler_all", 300),
     # What an operator installs.
-    Stage("monitoring", "alert rules and the Grafana board, by promtool", "tests/tools/monitoring", ("packages",),
+    Stage("monitoring", "alert rules and the Grafana boards, by promtool", "tests/tools/monitoring", ("packages",),
           ("deploy",)),
+    program("boards", "the Grafana boards, by Grafana's types and a Prometheus that scrapes drover up",
+            "tests/real/boards.py", groups=("judges",)),
     real("charts", "the Helm chart and the overlays, by Helm 3 and 4, kustomize and a real API server",
          groups=("deploy",)),
     Stage("images", "the container images: contents, user, SBOM, started alone, built twice",
