@@ -237,7 +237,7 @@ static void the_text_is_openmetrics_1_0(void **state)
 	h = metrics_histogram(m, "drover_wait_seconds", "Waits.", LABELS("pool"), bounds, 3);
 	metrics_counter(m, "drover_turns_total", "Turns.", NULL);
 	metrics_counter(m, "drover_none_total", "No series yet.", LABELS("x"));
-	metric_add(c, LABELS("a\"b\\c\nd"), 3);
+	metric_add(c, LABELS("a\"b\\c\nz"), 3);
 	metric_set(g, NULL, -1.5);
 	metric_observe_traced(h, LABELS("a"), 0.5, "0af7651916cd43dd8448eb211c80319c");
 	metric_observe_traced(h, LABELS("a"), 0.7, "1af7651916cd43dd8448eb211c80319c");
