@@ -233,6 +233,7 @@ const struct object_column node_claim_columns[] = {
 	{"Pool", "string", ".spec.nodePoolRef.name", 0},
 	{"Machine", "string", ".status.machineRef.name", 0},
 	{"Phase", "string", ".status.phase", 0},
+	{"Approved", "string", ".status.conditions[?(@.type==\"Approved\")].status", 0},
 	{"Ready", "string", ".status.conditions[?(@.type==\"Ready\")].status", 0},
 	{"Valid", "string", ".status.conditions[?(@.type==\"Valid\")].status", 0},
 	{"ETA", "string", ".status.eta.p50", 0},

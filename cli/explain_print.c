@@ -385,6 +385,7 @@ void explain_print(const json_t *o, int64_t now, struct buf *out)
 				 json_str_at(o, "then")));
 	print_error(out, "stopped by", json_object_get(o, "lineStopped"), now, a);
 	print_targets(out, json_object_get(o, "targets"), a);
+	print_error(out, "approval", json_object_get(o, "approval"), now, a);
 	print_error(out, "quarantine", json_object_get(o, "quarantine"), now, a);
 	print_error(out, "last error", json_object_get(o, "lastError"), now, a);
 	print_error(out, "last failure", json_object_get(o, "lastFailure"), now, a);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/map.h"
@@ -22,14 +23,17 @@ struct gauges {
 	const struct context *c;
 	const struct tenants *tenants_of;
 	struct gauges_use *use;
-	struct metric *machines, *quarantined, *warm, *drifted, *tenants, *asleep, *leading, *turn,
-		*turn_cpu, *slowest, *ahead, *gpu_seconds, *amount;
+	struct metric *machines, *quarantined, *warm, *drifted, *unapproved, *tenants, *asleep,
+		*leading, *turn, *turn_cpu, *slowest, *ahead, *gpu_seconds, *amount;
 	/* Reason of quarantine -> struct count (number of machines); entries are never removed */
 	struct map *reasons;
 	/* Pool -> struct count (number of its warm machines); entries are never removed */
 	struct map *pools;
 	/* Pool -> struct count (number of its drifted claims); entries are never removed */
 	struct map *drifting;
+	/* Tenant -> struct count (number of its claims that wait for an approval); entries are
+	 * never removed */
+	struct map *waiting;
 	/* "tenant/phase" -> struct count (GPU seconds on the bill); entries are never removed */
 	struct map *phases;
 	/* "tenant/currency" -> struct count (amount on the bill); entries are never removed */
@@ -73,10 +77,14 @@ static void read_machines(struct gauges *f)
 	gauge_counts_show(f->warm, f->pools);
 }
 
-static bool count_drifted(const struct kube_entry *en, void *arg)
+static bool count_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
+	const struct condition *approved = condition_get(&n->status.conditions, APPROVED_CONDITION);
 	struct gauges *f = arg;
+
+	if (approved && approved->status == CONDITION_UNKNOWN && !n->meta.deletion_timestamp)
+		gauge_counts_add(f->waiting, str_or(n->spec.virtual_cluster_ref.name, ""), 1);
 
 	if (condition_is_true(&n->status.conditions, "Drifted"))
 		gauge_counts_add(f->drifting, str_or(n->spec.node_pool_ref.name, ""), 1);
@@ -86,7 +94,9 @@ static bool count_drifted(const struct kube_entry *en, void *arg)
 static void read_claims(struct gauges *f)
 {
 	gauge_counts_reset(f->drifting);
-	kube_cache_each(f->c->cache[OBJECT_NODE_CLAIM], count_drifted, f);
+	gauge_counts_reset(f->waiting);
+	kube_cache_each(f->c->cache[OBJECT_NODE_CLAIM], count_claim, f);
+	gauge_counts_show(f->unapproved, f->waiting);
 	gauge_counts_show(f->drifted, f->drifting);
 }
 
@@ -191,6 +201,7 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->reasons = gauge_counts_new();
 	f->pools = gauge_counts_new();
 	f->drifting = gauge_counts_new();
+	f->waiting = gauge_counts_new();
 	f->phases = gauge_counts_new();
 	f->money = gauge_counts_new();
 	f->gpu_seconds = gauge_of_fleet(
@@ -209,6 +220,8 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->drifted = gauge_of_fleet(m, "drover_claims_drifted",
 				    "NodeClaims that no longer match their pool's template.",
 				    LABELS("pool"));
+	f->unapproved = gauge_of_fleet(m, "drover_claims_unapproved",
+				       "NodeClaims that wait for an approval.", LABELS("tenant"));
 	f->tenants = gauge_of_fleet(m, "drover_tenants_usable", "Tenants whose API server answers.",
 				    NULL);
 	f->asleep = gauge_of_fleet(m, "drover_tenants_asleep",
@@ -240,6 +253,7 @@ void gauges_free(struct gauges *f)
 	map_free(f->reasons);
 	map_free(f->pools);
 	map_free(f->drifting);
+	map_free(f->waiting);
 	map_free(f->phases);
 	map_free(f->money);
 	free(f);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "controller/claims/pod_events.h"
+#include "api/reasons.h"
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -17,6 +18,7 @@
 #include "controller/claims/sending.h"
 #include "controller/claims/to_come.h"
 #include "controller/claims/waiting.h"
+#include "controller/core/approval.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 #include "controller/tenant/provisioning_requests.h"
@@ -466,6 +468,16 @@ static int64_t tell_claim(const struct reader *r)
 	if (!n)
 		n = sending_get(w->sending, claim);
 	m = !n ? NULL : n->status.machine_ref ? n->status.machine_ref : n->spec.machine_ref;
+	if (n && approval_of(w->c, n).state == APPROVAL_WAITING)
+		return tell(r, &(struct word){.type = "Normal",
+					      .reason = reason_name(REASON_ApprovalPending),
+					      .news = arena_printf(r->a, "claim %s", claim),
+					      .text = arena_printf(r->a,
+								   "claim %s waits for an approval "
+								   "by drover's administrator",
+								   claim),
+					      .when = "",
+					      .claim = claim});
 	if (!m) /* The claim was deleted meanwhile, or no machine is set for it yet. */
 		return tell_coming(r, claim,
 				   arena_printf(r->a, "claim %s is waiting for its machine", claim),

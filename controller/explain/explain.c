@@ -317,6 +317,27 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 
 /* --- claims ----------------------------------------------------------------------------------- */
 
+/* Adds the approval of a claim that has no machine because it waits for one or was denied. Returns
+ * true if it did. */
+static bool explain_approval(json_t *o, const struct node_claim *n)
+{
+	const struct condition *c = condition_get(&n->status.conditions, APPROVED_CONDITION);
+
+	if (!c || c->status == CONDITION_TRUE || n->status.machine_ref ||
+	    n->meta.deletion_timestamp)
+		return false;
+	answer_error(o, "approval", c->reason, c->message, c->last_transition_time);
+	if (c->status == CONDITION_FALSE) {
+		answer_help(o, "to plan its pods anew at once: kubectl delete nodeclaim %s",
+			    n->meta.name);
+		return true;
+	}
+	answer_put(o, "waitingFor", wait_info[WAIT_APPROVAL].text);
+	answer_help(o, "drover approve claim/%s", n->meta.name);
+	answer_help(o, "to deny it: drover deny claim/%s --reason TEXT", n->meta.name);
+	return true;
+}
+
 json_t *explain_claim(const struct node_claim *n, const struct machine *m, const struct drain *d,
 		      int64_t now)
 {
@@ -337,7 +358,7 @@ json_t *explain_claim(const struct node_claim *n, const struct machine *m, const
 	answer_conditions(o, &n->status.conditions);
 	if (m)
 		json_object_set_new(o, "machine", explain_machine(m, d, now));
-	else if (!failed)
+	else if (!explain_approval(o, n) && !failed)
 		answer_put(
 			o, "waitingFor",
 			"its machine to accept the claim; after 30 s drover deletes the claim and "

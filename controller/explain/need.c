@@ -1,5 +1,6 @@
 #include "controller/explain/need.h"
 
+#include "api/annotations.h"
 #include "api/machine_states.h"
 #include "base/str.h"
 #include "controller/explain/answer.h"
@@ -59,6 +60,9 @@ static enum need machine_needs(const json_t *a, int64_t now, const json_t **why)
 
 static enum need claim_needs(const json_t *a, int64_t now, const json_t **why)
 {
+	*why = json_object_get(a, "approval");
+	if (*why)
+		return json_object_get(a, "waitingFor") ? NEED_OPERATOR : NEED_NONE;
 	*why = json_object_get(a, "lastError");
 	if (*why)
 		return NEED_WAITS;
@@ -142,9 +146,14 @@ enum need need_find(const char *name)
 	return NEED_NONE;
 }
 
-/* True for a claim that has a machine: the machine is explained itself. */
+/* True for a claim that has a machine, or is about to: the machine is explained itself. False for a
+ * claim that waits for its approval. */
 static bool has_machine(const struct node_claim *n)
 {
+	const struct condition *c = condition_get(&n->status.conditions, APPROVED_CONDITION);
+
+	if (c && c->status != CONDITION_TRUE && !n->status.machine_ref)
+		return false;
 	return (n->status.machine_ref || n->spec.machine_ref) && !str_eq(n->status.phase, "Failed");
 }
 

@@ -164,7 +164,8 @@ static const json_t *failed_condition(const json_t *answer)
 
 const json_t *owner_problem(const json_t *answer)
 {
-	static const char *const keys[] = {"quarantine", "lastError", "lineStopped", "now"};
+	static const char *const keys[] = {"quarantine", "lastError", "lineStopped", "approval",
+					   "now"};
 
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
 		if (json_object_get(answer, keys[i]))

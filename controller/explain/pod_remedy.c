@@ -45,6 +45,8 @@ static const struct {
 	{"ProviderNotReady", "wait, or ask drover's administrator: the Provider of the machines "
 			     "cannot be used now"},
 	{"NoOffer", "wait: the cloud has no suitable instance now; drover asks the cloud again"},
+	{"ApprovalPending", "wait, or ask drover's administrator, who has to approve the claim "
+			    "that the message names"},
 	{"ClaimDenied", "ask drover's administrator: the message names who denied the machine and "
 			"why, and when drover plans the pod anew"},
 	{"NotServed", "ask drover's administrator: drover reports no reason"},

@@ -265,13 +265,19 @@ void explain_pod_claim(json_t *answer, const struct node_claim *n, const struct 
 {
 	OWN_JSON claim = explain_claim(n, m, NULL, now);
 	const json_t *of = json_object_get(claim, m ? "machine" : "waitingFor");
-	json_t *c = json_object();
+	json_t *c = json_object(), *help;
+	size_t i;
 
 	answer_put(c, "name", n->meta.name);
 	answer_put(c, "state", json_str_at(claim, "state"));
 	answer_put(c, "since", json_str_at(m ? of : claim, "since"));
 	answer_put(c, "machine", m ? m->meta.name : NULL);
 	answer_put(c, "waitingFor", json_str_at(m ? of : claim, "waitingFor"));
+	if (json_object_get(claim, "approval")) {
+		json_object_set(c, "approval", json_object_get(claim, "approval"));
+		json_array_foreach (json_object_get(claim, "helps"), i, help)
+			answer_help(answer, "%s", json_string_value(help));
+	}
 	if (!claim_is_ready(n)) {
 		answer_time(c, "p50", n->status.eta.p50);
 		answer_time(c, "p90", n->status.eta.p90);

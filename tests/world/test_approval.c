@@ -34,6 +34,7 @@ static void nothing_starts_before_the_approval(void **state)
 	assert_non_null(strstr(approving_at(o, "message"), "drover approve claim/"));
 	assert_int_equal(store_count(w.host.store, APPROVING_CLAIMS), 1);
 	assert_int_equal(leaving_events(&w, "ApprovalPending"), 1);
+	assert_true(leaving_was_told(&w.tenants[0], "ApprovalPending", "waits for an approval"));
 	approving_decide_first(&w, "Approved");
 	world_wait_running(&w, &w.tenants[0], "train", 3600);
 	json_decref(o);

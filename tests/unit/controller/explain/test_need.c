@@ -2,7 +2,10 @@
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
+#include "controller/explain/answer.h"
+#include "controller/explain/explain.h"
 #include "controller/explain/need.h"
+#include "controller/explain/owner.h"
 
 #define NOW INT64_C(1790000000000)
 
@@ -30,6 +33,60 @@ static void a_pod_needs_who_can_end_its_wait(void **state)
 		if (need_of_pod(rows[i].reason, rows[i].claim, NOW - rows[i].waited, rows[i].p90,
 				NOW) != rows[i].need)
 			fail_msg("row %zu: %s", i, str_or(rows[i].reason, "none"));
+}
+
+/* A claim that waits for its approval needs an administrator, also if it names its machine. */
+static void a_claim_without_its_approval_needs_an_operator(void **state)
+{
+	struct object_ref m1 = {.name = "m-1"};
+	struct condition c = {.type = "Approved",
+			      .status = CONDITION_UNKNOWN,
+			      .reason = "ApprovalPending",
+			      .message = "waits",
+			      .last_transition_time = NOW};
+	struct node_claim n = {.meta.name = "c-1",
+			       .spec.machine_ref = &m1,
+			       .status = {.phase = "Pending", .conditions = {&c, 1}}};
+	OWN_JSON answer = NULL;
+	OWN_JSON commands = NULL;
+	const json_t *why;
+	enum need need;
+
+	(void)state;
+	answer = need_explain(OBJECT_NODE_CLAIM, &n, NOW, &need, &why);
+	assert_int_equal(need, NEED_OPERATOR);
+	assert_string_equal(json_str_at(why, "reason"), "ApprovalPending");
+	commands = answer_commands(answer);
+	assert_string_equal(json_string_value(json_array_get(commands, 0)),
+			    "drover approve claim/c-1");
+	assert_string_equal(owner_find(answer), "operator");
+	/* A denied claim needs nothing, and neither does one that has its machine. */
+	c.status = CONDITION_FALSE;
+	c.reason = "ClaimDenied";
+	assert_null(need_explain(OBJECT_NODE_CLAIM, &n, NOW, &need, &why));
+	c.status = CONDITION_UNKNOWN;
+	n.status.machine_ref = &m1;
+	assert_null(need_explain(OBJECT_NODE_CLAIM, &n, NOW, &need, &why));
+}
+
+static void a_pod_is_explained_with_the_approval_of_its_claim(void **state)
+{
+	struct condition c = {.type = "Approved",
+			      .status = CONDITION_UNKNOWN,
+			      .reason = "ApprovalPending",
+			      .message = "waits"};
+	struct node_claim n = {.meta.name = "c-1",
+			       .status = {.phase = "Pending", .conditions = {&c, 1}}};
+	OWN_JSON answer = json_pack("{s:s, s:[]}", "kind", "Pod", "claims");
+	const json_t *claim;
+
+	(void)state;
+	explain_pod_claim(answer, &n, NULL, NOW);
+	claim = json_array_get(json_object_get(answer, "claims"), 0);
+	assert_string_equal(json_str_at(claim, "waitingFor"), "approval");
+	assert_string_equal(json_str_at(claim, "approval", "reason"), "ApprovalPending");
+	assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "helps"), 0)),
+			    "drover approve claim/c-1");
 }
 
 static void each_need_is_found_by_its_name(void **state)
@@ -64,6 +121,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_needs_who_can_end_its_wait),
+		cmocka_unit_test(a_claim_without_its_approval_needs_an_operator),
+		cmocka_unit_test(a_pod_is_explained_with_the_approval_of_its_claim),
 		cmocka_unit_test(each_need_is_found_by_its_name),
 		cmocka_unit_test(an_object_may_need_help_by_time_alone),
 	};
