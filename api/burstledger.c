@@ -14,7 +14,28 @@ static const struct field reset_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field approval_fields[] = {
+	FIELD(burst_ledger_approval, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "Name of the VirtualCluster whose work is approved."),
+	FIELD(burst_ledger_approval, work, "work", FIELD_STR, .required = true, .max_len = 512,
+	      .doc = "Approved work, as in status.decisions of the BurstPolicy: NAMESPACE/NAME of "
+		     "a pod, or the gang."),
+	FIELD(burst_ledger_approval, by, "by", FIELD_STR, .required = true, .max_len = 256,
+	      .doc = "User who approved the work."),
+	FIELD(burst_ledger_approval, time, "at", FIELD_TIME, .required = true,
+	      .doc = "Time of the approval. It counts for 24 hours, and only for work that "
+		     "waited already at this time."),
+	FIELD(burst_ledger_approval, reason, "reason", FIELD_STR, .max_len = 1024,
+	      .doc = "Why the work was approved."),
+	FIELDS_END,
+};
+
 static const struct field spec_fields[] = {
+	FIELD_ITEMS(burst_ledger_spec, approvals, "approvals", approval_fields,
+		    .max_items = BURST_LEDGER_APPROVALS,
+		    .doc = "Approvals of waiting work, for a BurstPolicy with "
+			   "spec.trigger.guards.approval Manual. The limits of the policy apply "
+			   "nevertheless. drover approve burst/POLICY/WORK writes them."),
 	FIELD_PTR(burst_ledger_spec, reset, "reset", reset_fields,
 		  .doc = "Request to clear the recorded cost of launches that have ended. Running "
 			 "launches still count."),

@@ -10,6 +10,8 @@
  * again therefore starts with the spend of the deleted policy. Only spec.reset clears the spend,
  * and only drover-admin may write spec.reset (`drover burst reset`). status.resets records each
  * reset: time, user, reason and cleared amounts.
+ *
+ * spec.approvals approves waiting work for a policy that asks for it (`drover approve burst/...`).
  */
 #define BURST_LEDGER_ROWS 200
 #define BURST_LEDGER_RESETS 50
@@ -20,7 +22,26 @@ struct burst_ledger_reset {
 	const char *id;
 	const char *by, *reason;
 };
+/* Longest time for which the approval of work counts, in ms. */
+#define BURST_APPROVAL_MS ((int64_t)24 * 3600 * 1000)
+#define BURST_LEDGER_APPROVALS 64
+/* The approval of one piece of waiting work, for a policy with trigger.guards.approval Manual. */
+struct burst_ledger_approval {
+	/* tenant, and NAMESPACE/NAME of the pod or key of the gang, as in status.decisions of the
+	 * policy */
+	const char *tenant, *work;
+	/* user who approved */
+	const char *by;
+	/* wall ms of the approval */
+	int64_t time;
+	/* NULL: none */
+	const char *reason;
+};
 struct burst_ledger_spec {
+	struct {
+		struct burst_ledger_approval *v;
+		size_t n;
+	} approvals;
 	/* latest request to clear the spend; NULL: none was ever made */
 	struct burst_ledger_reset *reset;
 };

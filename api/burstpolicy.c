@@ -91,11 +91,11 @@ static const struct field guards_fields[] = {
 		FIELD_DURATION, .max = YEAR,
 		.doc = "No instance is launched for work if the forecast (median) expects an owned "
 		       "machine for it within this time."),
-	FIELD_IN(burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
-		 .enums = approval_names, .def = "\"None\"",
-		 .doc = "Approval that work needs. None: no approval. Manual: an operator must "
-			"approve the work. In the controller, work cannot be approved yet, so "
-			"Manual refuses all work (docs/burst.md)."),
+	FIELD_IN(
+		burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
+		.enums = approval_names, .def = "\"None\"",
+		.doc = "Approval that work needs. None: no approval. Manual: an administrator must "
+		       "approve the work (drover approve burst/POLICY/WORK, docs/burst.md)."),
 	FIELDS_END,
 };
 static const struct field trigger_fields[] = {

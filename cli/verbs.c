@@ -87,6 +87,9 @@ struct one {
 	const char *reason_of;
 	/* may_all: --all replaces the argument */
 	bool needs_reason, yes, may_all, all;
+	/* may_burst: the argument may be "burst POLICY/WORK"; burst: POLICY/WORK, or NULL */
+	bool may_burst;
+	const char *burst;
 	struct cli_approve approve;
 	struct cli_decision decision;
 };
@@ -123,6 +126,10 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->approve.adopt = arg;
 		return 0;
 	case ARGP_KEY_ARG:
+		if (v->may_burst && str_eq(v->name, "burst") && !v->burst) {
+			v->burst = arg;
+			return 0;
+		}
 		if (v->name)
 			argp_error(st, "one %s at a time", v->what);
 		v->name = arg;
@@ -221,27 +228,37 @@ int cli_approve(int argc, char **argv)
 		 "Address, certificate and password Secret in spec.bmc are right: drover may send "
 		 "the password to this BMC",
 		 0},
-		{"reason", 'r', "TEXT", 0, "With claim/NAME: why; shown to the tenant", 0},
+		{"reason", 'r', "TEXT", 0,
+		 "With claim/NAME or burst/POLICY/WORK: why; shown to the tenant", 0},
 		CLI_OPTION_ROWS};
-	struct one v = {.what = "machine or claim"};
+	struct one v = {.what = "machine or claim", .may_burst = true};
 
-	read_one(&v, options, "MACHINE\nclaim/NAME",
-		 "Let drover manage a machine: sets spec.managementPolicy to Manage and "
-		 "spec.identity to what the BMC reported. A machine that drover has not managed "
-		 "before, or that was retired, is then WIPED: all its data is lost. If it is on "
-		 "or may serve a tenant, it waits for --wipe. Only --adopt takes over a machine "
-		 "without a wipe.\n"
-		 "With claim/NAME: let a NodeClaim get its machine, if its tenant's claims need an "
-		 "approval. Approving one claim of a gang approves all claims of the gang that "
-		 "exist.\v"
-		 "Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
-		 "  drover approve gpu-r1-07 --drives --yes\n"
-		 "  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
-		 "  drover approve gpu-r1-07 --bmc\n"
-		 "  drover approve claim/h100-x7k2p --reason 'project 42'\n"
-		 "The same with kubectl: patch spec.managementPolicy, spec.identity, "
-		 "spec.approval, spec.drives; of a NodeClaim, spec.approval.",
-		 argc, argv);
+	read_one(
+		&v, options, "MACHINE\nclaim/NAME\nburst/POLICY/WORK",
+		"Let drover manage a machine: sets spec.managementPolicy to Manage and "
+		"spec.identity to what the BMC reported. A machine that drover has not managed "
+		"before, or that was retired, is then WIPED: all its data is lost. If it is on "
+		"or may serve a tenant, it waits for --wipe. Only --adopt takes over a machine "
+		"without a wipe.\n"
+		"With claim/NAME: let a NodeClaim get its machine, if its tenant's claims need an "
+		"approval. Approving one claim of a gang approves all claims of the gang that "
+		"exist.\n"
+		"With burst/POLICY/WORK: let a BurstPolicy launch instances for this waiting work, "
+		"within its limits, if its trigger.guards.approval is Manual.\v"
+		"Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
+		"  drover approve gpu-r1-07 --drives --yes\n"
+		"  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
+		"  drover approve gpu-r1-07 --bmc\n"
+		"  drover approve claim/h100-x7k2p --reason 'project 42'\n"
+		"  drover approve burst/research/team-a/default/train\n"
+		"The same with kubectl: patch spec.managementPolicy, spec.identity, "
+		"spec.approval, spec.drives; of a NodeClaim, spec.approval; of a "
+		"BurstLedger, spec.approvals.",
+		argc, argv);
+	if (str_starts(v.name, "burst/"))
+		v.burst = v.name + strlen("burst/");
+	if (v.burst)
+		return RUN_ONE(v, "drover approve", cli_do_approve_burst(&c, v.burst, v.reason));
 	if (strchr(v.name, '/'))
 		return decide(&v, "drover approve");
 	v.approve.machine = v.name;

@@ -111,6 +111,10 @@ struct cli_decision {
 };
 int cli_do_decide(struct cli_client *c, const struct cli_decision *d);
 
+/* Approves waiting work for a BurstPolicy. what: POLICY/WORK, where WORK is as in status.decisions
+ * of the policy, with or without TENANT/ before it. reason: NULL: none. */
+int cli_do_approve_burst(struct cli_client *c, const char *what, const char *reason);
+
 struct cli_import {
 	/* NAME or NAMESPACE/NAME of a vCluster; NULL: all vClusters */
 	const char *of;

@@ -315,6 +315,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_BURST_LEDGER:
 		ledgers_kick(c->ledgers, name);
+		if (!same_spec(old, new_))
+			provisioner_kick(c->provisioner); /* work may have been approved */
 		break;
 	case OBJECT_KINDS:
 		break;

@@ -241,6 +241,14 @@ static int64_t part(int64_t is, int64_t of)
 	return of > 0 ? (int64_t)((__int128)is * MONEY_UNIT / of) : 0;
 }
 
+static bool is_approved(const struct burst_policy_in *p, const struct burst_work *w)
+{
+	for (size_t i = 0; i < w->napproved_by; i++)
+		if (/* mutant: burst-approved-elsewhere */ str_eq(w->approved_by[i], p->name))
+			return true;
+	return w->approved;
+}
+
 static enum burst_code judge_trigger(const struct decide *d, const struct burst_policy_eval *s,
 				     const struct burst_work *w, struct burst_decision *x)
 {
@@ -261,7 +269,7 @@ static enum burst_code judge_trigger(const struct decide *d, const struct burst_
 	if (p->trigger.frees_ms && w->p50 && w->p50 - in->now <= p->trigger.frees_ms)
 		return set(x, BURST_FREES, w->p50 > in->now ? w->p50 - in->now : 0,
 			   p->trigger.frees_ms);
-	if (p->trigger.approval && !w->approved)
+	if (p->trigger.approval && !is_approved(p, w))
 		return BURST_APPROVAL;
 	return s->shut;
 }

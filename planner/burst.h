@@ -251,7 +251,13 @@ struct burst_work {
 	bool impossible;
 	/* True if the work saves checkpoints, so that it can continue after an interruption. */
 	bool saves;
+	/* True: approved for any policy. */
 	bool approved;
+	/* Names of the policies for which the work is approved. */
+	const char **approved_by;
+	size_t napproved_by;
+	/* Name of the user who approved the work, and the reason, as text; NULL: nobody. */
+	const char *approval;
 	/* Expected run time of the work in ms; 0: not known. */
 	int64_t runs_ms;
 	/* Latest time at which the work must start, Unix ms; 0: no deadline. */

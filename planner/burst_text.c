@@ -69,5 +69,10 @@ const char *burst_why_text(const struct burst_why *y, struct arena *a)
 
 const char *burst_text(const struct burst_decision *d, struct arena *a)
 {
-	return text(d->code, d->is, d->limit, d->about, a);
+	const char *out = text(d->code, d->is, d->limit, d->about, a);
+
+	if (d->code != BURST_APPROVAL || !d->policy)
+		return out;
+	return arena_printf(a, "%s: drover approve burst/%s/%s/%s", out, d->policy->name,
+			    d->work->tenant, d->work->name);
 }

@@ -1,5 +1,6 @@
 /* bursts: copies the waiting work from the plan, makes decisions, and compares each decision with
  * the one that was last reported for this work. */
+#include "controller/claims/burst_approvals.h"
 #include "controller/claims/bursts.h"
 
 #include <stdlib.h>
@@ -207,7 +208,8 @@ static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n
 		    is_left_alone(s, arena_printf(a, "%s/%s", w->tenant, w->name)))
 			continue;
 		s->left[*n] = i;
-		v[(*n)++] = *w;
+		v[*n] = *w;
+		burst_approvals_put(s->c, &v[(*n)++], a);
 	}
 	s->work = v;
 	return v;
@@ -227,11 +229,13 @@ static const char *words_of(const struct burst_decision *d, const char *mode, st
 
 	if (!d->offer)
 		return burst_text(d, a);
-	return arena_printf(a, "%s: %s %lld x %s %s in %s for at most %s %s", mode,
+	return arena_printf(a, "%s: %s %lld x %s %s in %s for at most %s %s%s%s", mode,
 			    d->policy->mode == BURST_ENFORCE ? "launches" : "would launch",
 			    (long long)d->nodes, burst_market_names[d->offer->market],
 			    d->offer->type, str_or(d->offer->zone, d->offer->region),
-			    money_format(d->cost, money), d->policy->cost.currency);
+			    money_format(d->cost, money), d->policy->cost.currency,
+			    d->policy->trigger.approval && d->work->approval ? ", " : "",
+			    d->policy->trigger.approval ? str_or(d->work->approval, "") : "");
 }
 
 static struct burst_policy_judged judged_of(const struct burst_offer *o, const struct burst_why *y,

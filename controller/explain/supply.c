@@ -156,6 +156,7 @@ void explain_burst_decisions(json_t *answer, const struct burst_policy *p, const
 			     const char *work)
 {
 	json_t *list = json_object_get(answer, "decisions"), *o, *offers;
+	OWN(arena) a = arena_new();
 
 	if (!list)
 		json_object_set_new(answer, "decisions", list = json_array());
@@ -174,6 +175,9 @@ void explain_burst_decisions(json_t *answer, const struct burst_policy *p, const
 		answer_put(o, "message", d->message);
 		answer_put(o, "cost", d->cost);
 		answer_put(o, "currency", p->spec.cost.currency);
+		if (str_eq(d->reason, "ApprovalNeeded"))
+			answer_help(answer, "drover approve burst/%s",
+				    arena_printf(a, "%s/%s/%s", p->meta.name, d->tenant, d->work));
 		for (size_t k = 0; k < d->offers.n; k++)
 			json_array_append_new(offers, judged_json(&d->offers.v[k]));
 		json_object_set_new(o, "offers", offers);

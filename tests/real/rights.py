@@ -160,6 +160,8 @@ ADMINISTERS = [
     (CLUSTER, spec(quota={"nvidia.com/gpu": "1000"})),
     (CLUSTER, annotations(retry="1")),
     (LEDGER, spec(reset={"id": "2", "by": "olga", "reason": "new year"})),
+    (LEDGER, spec(approvals=[{"tenant": "team-a", "work": "default/train", "by": "system:serviceaccount:default:ada",
+                              "at": "2026-12-01T10:00:00Z"}])),
     (POLICY, spec(budget=[{"scope": "Policy", "amount": "1000000", "per": "Day"}])),
 ]
 VERBS = [
@@ -239,6 +241,11 @@ def decision(by):
     return {"decision": "Approved", "by": by, "at": "2026-12-01T10:00:00Z"}
 
 
+def work(name):
+    return {"tenant": "team-a", "work": "default/train", "by": f"system:serviceaccount:default:{name}",
+            "at": "2026-12-01T10:00:00Z"}
+
+
 def approvals(plane, judge):
     """The policy drover-approval: whoever may administer decides, under the own name."""
     plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
@@ -261,6 +268,9 @@ def approvals(plane, judge):
     judge.may_not(editor, "POST", f"{OURS}/nodeclaims?dryRun=All", made)
     judge.may(admin, "POST", f"{OURS}/nodeclaims?dryRun=All", made)
     judge.may_not(oncall, "PATCH", CLUSTER, spec(approval={"claims": "None"}))
+    in_force("policy drover-burst-approval", admin, "PATCH", f"{LEDGER}?dryRun=All",
+             spec(approvals=[work("ada")]))
+    judge.may(admin, "PATCH", f"{LEDGER}?dryRun=All", spec(approvals=[work("adam")]))
 
 
 # --- readers of the view ------------------------------------------------------------------------------

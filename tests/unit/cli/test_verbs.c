@@ -518,6 +518,59 @@ static void a_claim_to_decide_is_named_with_its_type(void **state)
 	verb_assert_said("without options for machines");
 }
 
+/* Work is approved in the ledger of its policy, which is created if there is none, and only if the
+ * policy waits for the approval. */
+static void approve_burst_names_work_that_waits(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON o = NULL;
+	OWN_JSON again = NULL;
+
+	bench_must(
+		d, &d->host, "POST", "/apis/" OBJECT_API_VERSION "/burstpolicies",
+		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstPolicy', "
+		"'metadata': {'name': 'research'}, 'spec': {'match': {'tenants': ['team-a']}, "
+		"'trigger': {'guards': {'approval': "
+		"'Manual'}, 'maxQueueWait': {'default': '5m'}}, 'tiers': [{'market': "
+		"'OnDemand'}], 'offers': [{'name': 'sky', 'provider': 'sky', 'regions': "
+		"['r1'], 'instanceTypes': ['gpu-8']}], 'cost': {'currency': 'USD'}, "
+		"'runtime': {'maxRuntime': '1h'}, 'budget': [{'scope': 'Policy', 'amount': "
+		"'30', 'per': 'Day'}]}}");
+	bench_must(
+		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/burstpolicies/research/status",
+		"{'status': {'decisions': [{'time': '2026-12-01T10:00:00Z', 'tenant': 'team-a', "
+		"'work': 'default/train', 'reason': 'ApprovalNeeded', 'message': 'm'}, {'time': "
+		"'2026-12-01T10:00:00Z', 'tenant': 'team-b', 'work': 'default/train', "
+		"'reason': 'ApprovalNeeded', 'message': 'm'}, {'time': "
+		"'2026-12-01T10:00:00Z', 'tenant': 'team-a', 'work': 'default/done', "
+		"'reason': 'Chosen', 'message': 'm'}]}}");
+	verb_errors_begin();
+	assert_int_equal(cli_do_approve_burst(&c, "research/default/train", NULL), 1);
+	verb_errors_end("of several tenants");
+	verb_errors_begin();
+	assert_int_equal(cli_do_approve_burst(&c, "research/default/other", NULL), 1);
+	verb_errors_end("has decided on no work default/other");
+	verb_errors_begin();
+	assert_int_equal(cli_do_approve_burst(&c, "research/default/done", NULL), 1);
+	verb_errors_end("does not wait for an approval: Chosen");
+	verb_errors_begin();
+	assert_int_equal(cli_do_approve_burst(&c, "research", NULL), 1);
+	verb_errors_end("want burst/POLICY/WORK");
+	assert_int_equal(cli_do_approve_burst(&c, "research/team-a/default/train", "deadline"), 0);
+	assert_said("policy research: work default/train of tenant team-a approved by ");
+	o = bench_get(d, OBJECT_BURST_LEDGER, "research");
+	assert_int_equal(json_array_size(json_at(o, "spec", "approvals")), 1);
+	/* A second approval of the same work replaces the first. */
+	bench_run(d, 1000);
+	assert_int_equal(cli_do_approve_burst(&c, "research/team-a/default/train", NULL), 0);
+	assert_int_equal(cli_do_approve_burst(&c, "research/team-b/default/train", NULL), 0);
+	again = bench_get(d, OBJECT_BURST_LEDGER, "research");
+	assert_int_equal(json_array_size(json_at(again, "spec", "approvals")), 2);
+	assert_string_equal(
+		json_str_at(json_array_get(json_at(again, "spec", "approvals"), 1), "tenant"),
+		"team-b");
+}
+
 static void approve_takes_over_the_drives_that_were_seen(void **state)
 {
 	struct bench *d = *state;
@@ -990,6 +1043,7 @@ int main(void)
 		T(a_decision_has_the_callers_name_and_is_made_once),
 		T(only_a_claim_that_waits_can_be_decided),
 		T(a_claim_to_decide_is_named_with_its_type),
+		T(approve_burst_names_work_that_waits),
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_accounts_for_drives_that_the_bmc_alone_knows),
 		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),

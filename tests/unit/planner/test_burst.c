@@ -420,6 +420,12 @@ static void any_trigger_and_all_guards(void **state)
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	s.p[0].trigger.approval = true;
 	assert_int_equal(go(&s)->code, BURST_APPROVAL);
+	s.work[0].approved_by = (const char *[]){"another"};
+	s.work[0].napproved_by = 1;
+	assert_int_equal(go(&s)->code, BURST_APPROVAL);
+	s.work[0].approved_by = &s.p[0].name;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	s.work[0].napproved_by = 0;
 	s.work[0].approved = true;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	end(&s);
