@@ -63,6 +63,10 @@ const struct object_kind object_kinds[OBJECT_KINDS] = {
 			    .doc = "Cost of launches that have ended, for the BurstPolicy with the "
 				   "same name as the ledger. The ledger remains when the policy is "
 				   "deleted, and a new policy with the same name continues it."),
+	[OBJECT_AUDIT_SEGMENT] = OBJECT_KIND(
+		audit_segment, "AuditSegment", "auditsegments", "auditsegment", "aseg",
+		.doc = "Part of the audit log: changes that drover or its users made, each with "
+		       "the digest of the entry before it."),
 };
 
 const struct object_kind *object_kind_find(const char *name)

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/data/fields.h"
 #include "base/data/json.h"
+#include "api/auditsegment.h"
 #include "api/burstledger.h"
 #include "api/burstpolicy.h"
 #include "api/common.h"
@@ -70,6 +71,7 @@ enum object_kind_id {
 	OBJECT_WIPE_RECORD,
 	OBJECT_BURST_POLICY,
 	OBJECT_BURST_LEDGER,
+	OBJECT_AUDIT_SEGMENT,
 	OBJECT_KINDS,
 };
 extern const struct object_kind object_kinds[OBJECT_KINDS];

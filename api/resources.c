@@ -18,4 +18,5 @@ const struct kube_resource object_resources[OBJECT_KINDS] = {
 	[OBJECT_WIPE_RECORD] = RESOURCE("WipeRecord", "wiperecords"),
 	[OBJECT_BURST_POLICY] = RESOURCE("BurstPolicy", "burstpolicies"),
 	[OBJECT_BURST_LEDGER] = RESOURCE("BurstLedger", "burstledgers"),
+	[OBJECT_AUDIT_SEGMENT] = RESOURCE("AuditSegment", "auditsegments"),
 };

@@ -103,10 +103,11 @@ extern const char *const object_minimum_level_names[];
 /* Field tables and kubectl columns of each kind, for the whole object. */
 extern const struct field node_pool_fields[], node_claim_fields[], machine_fields[],
 	provider_object_fields[], virtual_cluster_fields[], drain_fields[], wipe_record_fields[],
-	burst_policy_fields[], burst_ledger_fields[];
+	burst_policy_fields[], burst_ledger_fields[], audit_segment_fields[];
 extern const struct object_column node_pool_columns[], node_claim_columns[], machine_columns[],
 	provider_object_columns[], virtual_cluster_columns[], drain_columns[],
-	wipe_record_columns[], burst_policy_columns[], burst_ledger_columns[];
+	wipe_record_columns[], burst_policy_columns[], burst_ledger_columns[],
+	audit_segment_columns[];
 
 /* NAME_check checks the rules of one kind that involve several fields (object_kind.check). old: the
  * object before the change, or NULL. -1: *e names the field. */
@@ -119,6 +120,7 @@ int drain_check(const void *object, const void *old, struct err *e);
 int wipe_record_check(const void *object, const void *old, struct err *e);
 int burst_policy_check(const void *object, const void *old, struct err *e);
 int burst_ledger_check(const void *object, const void *old, struct err *e);
+int audit_segment_check(const void *object, const void *old, struct err *e);
 
 /* Checks that each requirement has the values that its operator needs. path: path of the list, for
  * the error, such as "spec.template.spec.requirements". -1: *e names the field. */

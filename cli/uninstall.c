@@ -104,10 +104,11 @@ static int list_all(struct uninstall *w)
 {
 	/* the order of deletion: a tenant's claims before their machines, machines before their
 	 * Provider, and the proofs last */
-	static const enum object_kind_id order[] = {
-		OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,    OBJECT_BURST_POLICY,
-		OBJECT_DRAIN,		OBJECT_NODE_CLAIM,   OBJECT_MACHINE,
-		OBJECT_PROVIDER,	OBJECT_BURST_LEDGER, OBJECT_WIPE_RECORD};
+	static const enum object_kind_id order[] = {OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,
+						    OBJECT_BURST_POLICY,    OBJECT_DRAIN,
+						    OBJECT_NODE_CLAIM,	    OBJECT_MACHINE,
+						    OBJECT_PROVIDER,	    OBJECT_BURST_LEDGER,
+						    OBJECT_WIPE_RECORD,	    OBJECT_AUDIT_SEGMENT};
 	struct err e;
 
 	w->n = 0;

@@ -318,6 +318,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		if (!same_spec(old, new_))
 			provisioner_kick(c->provisioner); /* work may have been approved */
 		break;
+	case OBJECT_AUDIT_SEGMENT:
 	case OBJECT_KINDS:
 		break;
 	}

@@ -161,14 +161,14 @@ install_cluster() {
 }
 
 # Lists the objects of drover's kinds, one per line, that a purge would lose or could not delete: all but
-# BurstLedgers, and WipeRecords without a finalizer. Fails if the API server does not answer.
+# AuditSegments, BurstLedgers, and WipeRecords without a finalizer. Fails if the API server does not answer.
 objects_left() {
 	for file in "$here"/crds/*.yaml; do
 		kind=$(sed -n 's/^  name: //p' "$file" | head -n 1)
 		there=$(k get crd "$kind" -o name --ignore-not-found) || return 1
 		[ -n "$there" ] || continue
 		case $kind in
-		burstledgers.*) ;;
+		auditsegments.* | burstledgers.*) ;;
 		wiperecords.*)
 			k get "$kind" --ignore-not-found -o jsonpath='{range .items[?(@.metadata.finalizers)]}wiperecord.drover.dev/{.metadata.name}{" (not exported)\n"}{end}' ||
 				return 1

@@ -242,6 +242,7 @@ static const struct conditions *conditions_of(enum object_kind_id kind, const vo
 	case OBJECT_BURST_LEDGER:
 		return &((const struct burst_ledger *)object)->status.conditions;
 	case OBJECT_WIPE_RECORD:
+	case OBJECT_AUDIT_SEGMENT:
 	case OBJECT_KINDS:
 		break;
 	}

@@ -59,7 +59,7 @@ const char *explain_tenant_remedy(const char *reason);
 json_t *explain_virtual_cluster(const struct virtual_cluster *vc);
 /* Returns the explanation of an object of any kind, owned by the caller. object: the decoded
  * object; no other object is used, so the Machine of a claim and the Drain of a machine are
- * missing. NULL for a WipeRecord and a BurstLedger, which wait for nothing. */
+ * missing. NULL for a WipeRecord, a BurstLedger and an AuditSegment, which wait for nothing. */
 json_t *explain_object(enum object_kind_id kind, const void *object, int64_t now);
 
 /* Adds the latest decisions of a BurstPolicy to the list `decisions` of an answer, each with the

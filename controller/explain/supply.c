@@ -238,6 +238,7 @@ json_t *explain_object(enum object_kind_id kind, const void *object, int64_t now
 		return explain_claim(object, NULL, NULL, now);
 	case OBJECT_WIPE_RECORD:
 	case OBJECT_BURST_LEDGER:
+	case OBJECT_AUDIT_SEGMENT:
 	case OBJECT_KINDS:
 		break;
 	}

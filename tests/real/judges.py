@@ -62,7 +62,7 @@ def expected(o):
     seen = status.get("observedGeneration")
     if seen is not None and seen != o["metadata"]["generation"]:
         return "InProgress"
-    if o["kind"] in ("WipeRecord", "BurstLedger") or seen is None:
+    if o["kind"] in ("WipeRecord", "BurstLedger", "AuditSegment") or seen is None:
         return "Current"  # nothing is to be done, or drover has not seen the object yet
     if is_ended(o):
         return "Failed"
@@ -76,7 +76,7 @@ def expected_health(o):
     status, spec, ready = o.get("status", {}), o.get("spec", {}), condition(o, "Ready")
     if condition(o, "Valid").get("status") == "False":
         return "Degraded"
-    if o["kind"] in ("WipeRecord", "BurstLedger"):
+    if o["kind"] in ("WipeRecord", "BurstLedger", "AuditSegment"):
         return "Healthy"
     if o["kind"] == "Drain":
         return {"Partial": "Degraded", "Succeeded": "Healthy", "Cancelled": "Healthy"}.get(status.get("phase"), "Progressing")
@@ -120,7 +120,7 @@ def missing(objects):
     assert len(states) > 15, states
     return [n for n in [*(f"Machine {s}" for s in states), *(f"NodeClaim {p}" for p in CLAIM_PHASES),
                         *(f"Drain {p}" for p in DRAIN_PHASES), "NodePool", "Provider", "VirtualCluster", "WipeRecord",
-                        "BurstPolicy", "BurstLedger"] if n not in seen]
+                        "BurstPolicy", "BurstLedger", "AuditSegment"] if n not in seen]
 
 
 def by_kstatus(lines):

@@ -158,7 +158,7 @@ static void nothing_is_wrong_with_a_whole_installation(void **state)
 		fail_msg("%s", all_said());
 	assert_said("OK     API server: reachable, v1.36.2\n");
 	assert_said("OK     clock: the API server's clock agrees with the local clock\n");
-	assert_said("and 8 more: established, and the same as in this drover\n");
+	assert_said("and 9 more: established, and the same as in this drover\n");
 	assert_said("OK     your rights: your user has the rights of the ClusterRole "
 		    "drover-admin\n");
 	assert_said("OK     drover's rights: complete, as in deploy/rbac.yaml\n");

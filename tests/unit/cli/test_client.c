@@ -25,7 +25,7 @@ static void crds_prints_every_kind(void **state)
 	assert_int_equal(verb_run("drover", cli_crds, NULL, (const char *const[]){NULL}), 0);
 	for (const char *p = verb_said; (p = strstr(p, "kind: CustomResourceDefinition")); p++)
 		n++;
-	assert_int_equal(n, 9);
+	assert_int_equal(n, 10);
 	assert_int_equal(VERB(cli_crds, "--help"), 0);
 	verb_assert_said("kubectl apply");
 	assert_int_equal(VERB(cli_crds, "nodepools"), 2);

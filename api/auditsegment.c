@@ -1,0 +1,53 @@
+/*
+ * auditsegment: field table and checks of the kind AuditSegment.
+ * Tests: tests/unit/api/test_kinds.c
+ */
+#include "api/tables.h"
+
+static const struct field_rule entries_rules[] = {
+	{"size(self) >= size(oldSelf)", "entries must not be removed"},
+	{NULL, NULL},
+};
+
+static const struct field spec_fields[] = {
+	FIELD(audit_segment_spec, number, "number", FIELD_I64, .required = true, .immutable = true,
+	      .min = 1, .max = INT64_MAX, .doc = "Number of the segment, counted from 1."),
+	FIELD_ITEMS(audit_segment_spec, entries, "entries", audit_entry_fields, .required = true,
+		    .max_items = AUDIT_SEGMENT_ENTRIES, .list_key = "seq", .rules = entries_rules,
+		    .doc = "Entries in the order of their sequence numbers."),
+	FIELDS_END,
+};
+
+const struct field audit_segment_fields[] = {
+	META_ROW(audit_segment),
+	FIELD_OBJ(audit_segment, spec, "spec", spec_fields, .required = true,
+		  .doc = "Entries of the audit log. drover only appends to them."),
+	FIELDS_END,
+};
+
+const struct object_column audit_segment_columns[] = {
+	{"Number", "integer", ".spec.number", 0},
+	{"First", "integer", ".spec.entries[0].seq", 0},
+	{"Begun", "date", ".spec.entries[0].time", 0},
+	{NULL, NULL, NULL, 0},
+};
+
+int audit_segment_check(const void *object, const void *old, struct err *e)
+{
+	const struct audit_segment *s = object, *o = old;
+	char path[32];
+
+	if (!o)
+		return 0;
+	if (s->spec.number != o->spec.number)
+		return err_set(e, ERR_INVALID, 0, "spec.number: is immutable");
+	if (s->spec.entries.n < o->spec.entries.n)
+		return err_set(e, ERR_INVALID, 0, "spec.entries: must not be removed");
+	for (size_t i = 0; i < o->spec.entries.n; i++) {
+		str_format(path, sizeof(path), "spec.entries[%zu]", i);
+		if (object_same(audit_entry_fields, &s->spec.entries.v[i], &o->spec.entries.v[i],
+				path, e) < 0)
+			return -1;
+	}
+	return 0;
+}

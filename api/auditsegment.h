@@ -1,0 +1,33 @@
+#ifndef API_AUDITSEGMENT_H
+#define API_AUDITSEGMENT_H
+
+#include "api/auditlog.h"
+#include "api/common.h"
+
+/*
+ * auditsegment: the kind AuditSegment: a part of the audit log. Only drover writes segments, and
+ * only appends: the API server refuses a change of an entry that a segment contains.
+ * controller/core/audit_trail.h writes them; field tables and checks: api/auditsegment.c.
+ * Tests: tests/unit/api/test_kinds.c
+ */
+
+/* Highest number of entries in one segment. */
+#define AUDIT_SEGMENT_ENTRIES 256
+/* Number of segments that stay in the API. Older ones are deleted. */
+#define AUDIT_SEGMENTS_KEPT 128
+
+struct audit_segment_spec {
+	/* number of the segment, counted from 1; also in its name, AUDIT_SEGMENT_NAME */
+	int64_t number;
+	struct {
+		struct audit_entry *v;
+		size_t n;
+	} entries;
+};
+#define AUDIT_SEGMENT_NAME "audit-%08lld"
+struct audit_segment {
+	struct object_meta meta;
+	struct audit_segment_spec spec;
+};
+
+#endif
