@@ -36,6 +36,11 @@
  * Nodes that drover first saw before this time. */
 #define REQUEST_RESUME "drover.dev/resume"
 
+/* On any object of drover: who makes a change. The verbs of the command line set it together with
+ * each change. The value is the user name, a space, and the time in RFC 3339. The audit log
+ * (controller/core/audit_entries.h) takes the name from changes that set the annotation. */
+#define AUDIT_REQUESTED_BY "drover.dev/requested-by"
+
 /* --- values of status.leave.reason: why a machine leaves its tenant --------------------------- */
 
 /* The NodeClaim was deleted, or its pool or tenant was deleted. */

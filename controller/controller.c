@@ -35,6 +35,7 @@
 #include "controller/core/known_series.h"
 #include "controller/core/leader_service.h"
 #include "controller/claims/ledgers.h"
+#include "controller/core/audit_trail.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
@@ -318,6 +319,7 @@ static void on_leading(int64_t transitions, void *arg)
 	validation_lead(c->validation);
 	discovery_lead(c->discovery);
 	view_lead(c->view);
+	audit_trail_lead(c->audit_trail, transitions);
 	loop_timer_start(&c->settle, 0);
 }
 
@@ -439,6 +441,7 @@ static void make_parts(struct controller *c)
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta, c->fleet,
 					     provisioner_waiting(c->provisioner));
 	c->record_export = record_export_new(x);
+	c->audit_trail = audit_trail_new(x);
 	c->ledgers = ledgers_new(x);
 	c->validation = validation_new(x);
 	c->view = view_new(x, c->tenants, provisioner_waiting(c->provisioner),
@@ -586,6 +589,8 @@ void controller_free(struct controller *c)
 	c->tenant_list = NULL;
 	tenants_free(c->tenants);
 	record_export_free(c->record_export);
+	audit_trail_free(c->audit_trail);
+	c->audit_trail = NULL;
 	ledgers_free(c->ledgers);
 	pending_cleanup_free(c->pending_cleanup);
 	segments_free(c->segments);

@@ -20,6 +20,7 @@
 #include "controller/core/counters.h"
 #include "controller/claims/ledgers.h"
 #include "controller/core/known_series.h"
+#include "controller/core/audit_trail.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
 #include "controller/core/spans.h"
@@ -38,9 +39,9 @@
 
 /* Kinds that the controller watches. */
 static const enum object_kind_id watched[] = {
-	OBJECT_NODE_POOL,   OBJECT_NODE_CLAIM,	    OBJECT_MACHINE,
-	OBJECT_PROVIDER,    OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,
-	OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,    OBJECT_BURST_LEDGER,
+	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM,    OBJECT_MACHINE,	  OBJECT_PROVIDER,
+	OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,	      OBJECT_WIPE_RECORD, OBJECT_BURST_POLICY,
+	OBJECT_BURST_LEDGER,	OBJECT_AUDIT_SEGMENT,
 };
 #define WATCHED (sizeof(watched) / sizeof(watched[0]))
 
@@ -227,10 +228,15 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	void *o = new_ ? new_->object : NULL;
 	struct eta_end end;
 
+	if (w->kind == OBJECT_AUDIT_SEGMENT) { /* Nothing else depends on the audit log. */
+		audit_trail_segment(c->audit_trail, old ? old->object : NULL, o);
+		return;
+	}
 	if (o)
 		validation_good(c->validation, w->kind, o);
 	if (o && !old)
 		known_series_object(&c->ctx, w->kind, name);
+	audit_trail_change(c->audit_trail, w->kind, old ? old->object : NULL, o);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 	view_changed(c->view, w->kind, name);

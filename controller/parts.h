@@ -31,6 +31,7 @@ struct controller {
 	struct endpoints endpoints;
 	struct validation *validation;
 	struct record_export *record_export;
+	struct audit_trail *audit_trail;
 	struct agent_endpoint *agent_endpoint;
 	struct drivers *drivers;
 	struct discovery *discovery;

@@ -1,0 +1,302 @@
+/*
+ * audit_entries: compares two versions of an object. Texts that an entry cannot hold are truncated.
+ * Tests: tests/unit/controller/core/test_audit_entries.c
+ */
+#include "controller/core/audit_entries.h"
+
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/str.h"
+
+#define DROVER "drover"
+#define UNKNOWN "unknown"
+#define OURS "drover.dev/"
+/* Longest texts, as in audit_entry_fields. */
+#define WHO_MAX 253
+#define FIELD_MAX 317
+#define TEXT_MAX 512
+/* Names of changed fields have at most this many parts, as in template.spec.images. */
+#define DEPTH_MAX 3
+
+struct change {
+	struct arena *a;
+	enum object_kind_id kind;
+	const void *old, *new_;
+	/* metadata of old and new_; NULL: no such object */
+	const struct object_meta *was, *is;
+	struct audit_entry about;
+	void (*add)(const struct audit_entry *e, void *arg);
+	void *arg;
+};
+
+/* Returns s, or a copy of its first `max` bytes without a broken character at the end. */
+static const char *cut(const char *s, size_t max, struct arena *a)
+{
+	char *text;
+
+	if (!s || strlen(s) <= max)
+		return s;
+	text = arena_strndup(a, s, max);
+	while (max && (text[max - 1] & 0xc0) == 0x80)
+		max--;
+	text[max ? max - 1 : 0] = '\0';
+	return text;
+}
+
+static const char *tenant_of(enum object_kind_id kind, const void *object)
+{
+	switch (kind) {
+	case OBJECT_MACHINE:
+		return ((const struct machine *)object)->status.tenant.name;
+	case OBJECT_NODE_CLAIM:
+		return ((const struct node_claim *)object)->spec.virtual_cluster_ref.name;
+	case OBJECT_VIRTUAL_CLUSTER:
+		return object_meta_of(object)->name;
+	case OBJECT_WIPE_RECORD:
+		return ((const struct wipe_record *)object)->spec.evidence.virtual_cluster.name;
+	case OBJECT_NODE_POOL:
+	case OBJECT_PROVIDER:
+	case OBJECT_DRAIN:
+	case OBJECT_BURST_POLICY:
+	case OBJECT_BURST_LEDGER:
+	case OBJECT_AUDIT_SEGMENT:
+	case OBJECT_KINDS:
+		break;
+	}
+	return NULL;
+}
+
+struct audit_entry audit_entries_about(enum object_kind_id kind, const void *object, int64_t now)
+{
+	const struct object_meta *m = object_meta_of(object);
+
+	return (struct audit_entry){.kind = object_kinds[kind].kind,
+				    .name = m->name,
+				    .uid = m->uid,
+				    .tenant = tenant_of(kind, object),
+				    .version = m->resource_version,
+				    .time = now,
+				    .who = DROVER};
+}
+
+const char *audit_entries_state(enum object_kind_id kind, const void *object, const char **field)
+{
+	const struct node_claim *n = object;
+	const struct drain *d = object;
+
+	if (field)
+		*field = kind == OBJECT_MACHINE ? "status.state" : "status.phase";
+	if (kind == OBJECT_MACHINE)
+		return ((const struct machine *)object)->status.state;
+	if (kind == OBJECT_DRAIN && d->status.phase >= 0)
+		return drain_phase_names[d->status.phase];
+	return kind == OBJECT_NODE_CLAIM && str_eq(n->status.phase, "Failed") ? "Failed" : NULL;
+}
+
+bool audit_entries_has_spec(enum object_kind_id kind)
+{
+	return kind == OBJECT_NODE_POOL || kind == OBJECT_PROVIDER ||
+	       kind == OBJECT_VIRTUAL_CLUSTER || kind == OBJECT_BURST_POLICY ||
+	       kind == OBJECT_BURST_LEDGER || kind == OBJECT_DRAIN || kind == OBJECT_MACHINE;
+}
+
+/* --- who and why ------------------------------------------------------------------------------ */
+
+/* Returns the user whom the annotation AUDIT_REQUESTED_BY of this change names; NULL: the change
+ * did not set the annotation. */
+static const char *requester(const struct change *c)
+{
+	const char *now = c->is ? labels_get(&c->is->annotations, AUDIT_REQUESTED_BY) : NULL,
+		   *then = c->was ? labels_get(&c->was->annotations, AUDIT_REQUESTED_BY) : NULL,
+		   *end = now ? strrchr(now, ' ') : NULL;
+
+	if (!end || end == now || str_eq(now, then))
+		return NULL;
+	return cut(arena_strndup(c->a, now, (size_t)(end - now)), WHO_MAX, c->a);
+}
+
+/* True if drover created the object, as far as the object shows. */
+static bool is_drovers(const struct change *c)
+{
+	const struct object_meta *m = c->is ? c->is : c->was;
+
+	return c->kind == OBJECT_WIPE_RECORD || c->kind == OBJECT_BURST_LEDGER ||
+	       labels_get(&m->annotations, CLAIM_FOR_PODS) ||
+	       labels_get(&m->annotations, CLAIM_REPLACES);
+}
+
+static const char *why_machine(const struct machine *m)
+{
+	const struct machine_status *s = &m->status;
+
+	if (s->quarantine && !str_empty(s->quarantine->reason))
+		return s->quarantine->reason;
+	if (s->leave && !str_empty(s->leave->reason))
+		return s->leave->reason;
+	return s->operation ? s->operation->last_error.reason : NULL;
+}
+
+static const char *why(const struct change *c)
+{
+	const struct conditions *conditions =
+		c->kind == OBJECT_NODE_CLAIM
+			? &((const struct node_claim *)c->new_)->status.conditions
+			: NULL;
+	const struct condition *ready = conditions ? condition_get(conditions, "Ready") : NULL;
+
+	if (c->kind == OBJECT_MACHINE)
+		return why_machine(c->new_);
+	if (c->kind == OBJECT_DRAIN)
+		return cut(((const struct drain *)c->new_)->spec.reason, TEXT_MAX, c->a);
+	return ready ? ready->reason : NULL;
+}
+
+/* --- changes ---------------------------------------------------------------------------------- */
+
+static void pass(const struct change *c, const struct audit_entry *e)
+{
+	c->add(e, c->arg);
+}
+
+static void lifetime(const struct change *c)
+{
+	struct audit_entry e = c->about;
+	const struct wipe_record *w = c->new_;
+
+	e.who = str_or(requester(c), is_drovers(c) ? DROVER : UNKNOWN);
+	if (!c->was) {
+		e.event = AUDIT_CREATED;
+		if (c->kind == OBJECT_WIPE_RECORD)
+			e.why = w->spec.evidence.verdict >= 0
+					? wipe_level_names[w->spec.evidence.verdict]
+					: NULL;
+		if (c->kind == OBJECT_DRAIN)
+			e.why = why(c);
+		pass(c, &e);
+		return;
+	}
+	e.who = str_or(requester(c), UNKNOWN);
+	if (!c->is) {
+		e.event = AUDIT_DELETED;
+		pass(c, &e);
+	} else if (c->is->deletion_timestamp && !c->was->deletion_timestamp) {
+		e.event = AUDIT_DELETING;
+		pass(c, &e);
+	}
+}
+
+static void state(const struct change *c)
+{
+	struct audit_entry e = c->about;
+	const struct machine *m = c->new_;
+
+	e.event = AUDIT_STATE;
+	e.from = c->old ? audit_entries_state(c->kind, c->old, NULL) : NULL;
+	e.to = audit_entries_state(c->kind, c->new_, &e.field);
+	if (str_empty(e.to) || str_eq(e.from, e.to))
+		return;
+	e.why = why(c);
+	if (c->kind == OBJECT_MACHINE && m->status.operation)
+		e.operation = m->status.operation->id;
+	pass(c, &e);
+}
+
+/* Appends the names of the members of a merge patch, as dotted paths. */
+static void name_fields(const json_t *patch, const char *prefix, int depth, struct buf *out,
+			struct arena *a)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)patch, key, v) {
+		const char *path = arena_printf(a, "%s%s%s", prefix, prefix[0] ? "." : "", key);
+
+		if (depth < DEPTH_MAX && json_object_size(v))
+			name_fields(v, path, depth + 1, out, a);
+		else
+			buf_printf(out, "%s%s", out->len ? "," : "", path);
+	}
+}
+
+static void spec(const struct change *c)
+{
+	const struct field *f = object_kinds[c->kind].fields;
+	struct audit_entry e = c->about;
+	OWN_JSON was = NULL;
+	OWN_JSON is = NULL;
+	OWN_JSON diff = NULL;
+	struct buf names;
+
+	if (!audit_entries_has_spec(c->kind) || c->was->generation == c->is->generation)
+		return;
+	was = fields_encode(f, c->old);
+	is = fields_encode(f, c->new_);
+	diff = json_merge_diff(json_object_get(was, "spec"), json_object_get(is, "spec"));
+	if (!json_object_size(diff))
+		return;
+	buf_init(&names, 1 << 20);
+	name_fields(diff, "", 1, &names, c->a);
+	e.event = AUDIT_SPEC;
+	e.who = str_or(requester(c), UNKNOWN);
+	e.field = cut(names.data, FIELD_MAX, c->a);
+	e.from = arena_printf(c->a, "%lld", (long long)c->was->generation);
+	e.to = arena_printf(c->a, "%lld", (long long)c->is->generation);
+	pass(c, &e);
+	buf_done(&names);
+}
+
+static void annotation(const struct change *c, const char *key)
+{
+	struct audit_entry e = c->about;
+
+	e.event = AUDIT_ANNOTATION;
+	e.field = key;
+	e.from = cut(labels_get(&c->was->annotations, key), TEXT_MAX, c->a);
+	e.to = cut(labels_get(&c->is->annotations, key), TEXT_MAX, c->a);
+	if (str_eq(e.from, e.to) || !str_starts(key, OURS) || str_eq(key, AUDIT_REQUESTED_BY))
+		return;
+	e.who = str_or(requester(c), UNKNOWN);
+	pass(c, &e);
+}
+
+static void annotations(const struct change *c)
+{
+	const struct labels *was = &c->was->annotations, *is = &c->is->annotations;
+
+	if (c->kind == OBJECT_NODE_CLAIM || c->kind == OBJECT_WIPE_RECORD)
+		return;
+	for (size_t i = 0; i < is->n; i++)
+		annotation(c, is->v[i].key);
+	for (size_t i = 0; i < was->n; i++)
+		if (!labels_get(is, was->v[i].key))
+			annotation(c, was->v[i].key);
+}
+
+void audit_entries_of(enum object_kind_id kind, const void *old, const void *new_, int64_t now,
+		      void (*add)(const struct audit_entry *e, void *arg), void *arg)
+{
+	OWN(arena) a = arena_new();
+	const void *object = new_ ? new_ : old;
+	const struct change c = {.a = a,
+				 .kind = kind,
+				 .old = old,
+				 .new_ = new_,
+				 .was = old ? object_meta_of(old) : NULL,
+				 .is = new_ ? object_meta_of(new_) : NULL,
+				 .about = audit_entries_about(kind, object, now),
+				 .add = add,
+				 .arg = arg};
+
+	if (kind == OBJECT_AUDIT_SEGMENT)
+		return;
+	if (old && new_) {
+		annotations(&c);
+		spec(&c);
+	}
+	lifetime(&c);
+	if (new_)
+		state(&c);
+}

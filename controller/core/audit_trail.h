@@ -1,0 +1,49 @@
+#ifndef CONTROLLER_CORE_AUDIT_TRAIL_H
+#define CONTROLLER_CORE_AUDIT_TRAIL_H
+
+#include "controller/core/context.h"
+
+/*
+ * audit_trail: writes the audit log: the entries of audit_entries.h, in AuditSegments.
+ *
+ * Every replica queues the entries of the changes that it observes, and drops an entry from the
+ * queue when it sees the entry in a segment. Only the leader writes segments. So an entry is
+ * written once, also if a reply is lost, and a new leader that was a replica before writes what the
+ * last leader did not. An entry is identified by its event, the object's UID and resourceVersion,
+ * and the field.
+ *
+ * A segment is changed only with the resourceVersion that this replica saw, and created under the
+ * next number. Two replicas that both believe to lead therefore cannot fork the chain: the API
+ * server accepts one of them.
+ *
+ * What is guaranteed: an entry is written within about a second after its change, as long as a
+ * leader reaches the API server. If all replicas die before that, the next leader finds the
+ * difference (audit_missed.h) and marks its entries `late`. The queue never delays the controller.
+ * A full queue drops new entries, and an EntriesLost entry has their number.
+ *
+ * At most one segment is written per WRITE_MS, with up to AUDIT_SEGMENT_ENTRIES new entries. The
+ * newest AUDIT_SEGMENTS_KEPT segments are kept. If another writer deletes a segment, the leader
+ * adds a LogDamaged entry; the chain continues where it was.
+ *
+ * On the loop thread.
+ * Tests: tests/unit/controller/core/test_audit_trail.c, tests/world/test_audit.c
+ */
+#define AUDIT_TRAIL_WRITE_MS 1000
+/* Longest queue of a leader, and of a replica that does not lead. */
+#define AUDIT_TRAIL_QUEUE 16384
+#define AUDIT_TRAIL_FOLLOW 2048
+
+struct audit_trail;
+struct audit_trail *audit_trail_new(struct context *c);
+void audit_trail_free(struct audit_trail *t);
+/* Adds the entries of a changed object. old NULL: new in the cache; new_ NULL: deleted. Ignored
+ * until c->ready. */
+void audit_trail_change(struct audit_trail *t, enum object_kind_id kind, const void *old,
+			const void *new_);
+/* Notes a changed segment; arguments as for audit_trail_change(). */
+void audit_trail_segment(struct audit_trail *t, const struct audit_segment *old,
+			 const struct audit_segment *new_);
+/* Call when this replica begins to lead. transitions: number of changes of the leader so far. */
+void audit_trail_lead(struct audit_trail *t, int64_t transitions);
+
+#endif

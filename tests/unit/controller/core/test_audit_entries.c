@@ -1,0 +1,175 @@
+/* Tests which changes of an object become entries of the audit log. */
+#include "tests/unit/testing.h"
+
+#include <stdlib.h>
+
+#include "api/annotations.h"
+#include "base/data/yaml.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "controller/core/audit_entries.h"
+
+#define NOW 1790000000000
+
+struct seen {
+	char text[4096];
+};
+
+/* Appends the entry as one line: who event kind/name field from->to (why, operation). */
+static void add(const struct audit_entry *e, void *arg)
+{
+	struct seen *s = arg;
+	char *line = mem_printf(
+		"%s %s %s/%s%s%s %s->%s%s%s%s%s%s%s\n", e->who, e->event, e->kind, e->name,
+		e->field ? " " : "", str_or(e->field, ""), str_or(e->from, ""), str_or(e->to, ""),
+		e->why ? " why=" : "", str_or(e->why, ""), e->operation ? " op=" : "",
+		str_or(e->operation, ""), e->tenant ? " tenant=" : "", str_or(e->tenant, ""));
+
+	assert_int_equal(e->time, NOW);
+	assert_true(strlen(s->text) + strlen(line) < sizeof(s->text));
+	strcat(s->text, line);
+	free(line);
+}
+
+static const void *decoded(enum object_kind_id kind, const char *yaml, struct arena *a)
+{
+	struct err e;
+	OWN_JSON all = yaml ? yaml_parse_all(yaml, strlen(yaml), &e) : NULL;
+	void *out = NULL;
+
+	if (yaml)
+		assert_ok(object_decode(&object_kinds[kind], json_array_get(all, 0), a, &out, &e),
+			  &e);
+	return out;
+}
+
+static void assert_entries(enum object_kind_id kind, const char *old, const char *new_,
+			   const char *want)
+{
+	OWN(arena) a = arena_new();
+	struct seen s = {""};
+
+	audit_entries_of(kind, decoded(kind, old, a), decoded(kind, new_, a), NOW, add, &s);
+	assert_string_equal(s.text, want);
+}
+
+static void a_move_of_a_machine_has_its_operation_and_reason(void **state)
+{
+	(void)state;
+	assert_entries(OBJECT_MACHINE,
+		       "metadata: {name: gpu-1, uid: u1, generation: 1}\n"
+		       "spec: {providerRef: {name: p}, instanceType: t}\n"
+		       "status: {state: serving}\n",
+		       "metadata: {name: gpu-1, uid: u1, generation: 1}\n"
+		       "spec: {providerRef: {name: p}, instanceType: t}\n"
+		       "status: {state: draining, tenant: {name: team-a}, leave: {reason: Empty},"
+		       " operation: {id: gpu-1-7, step: cordon, class: idempotent}}\n",
+		       "drover StateChanged Machine/gpu-1 status.state serving->draining why=Empty "
+		       "op=gpu-1-7 tenant=team-a\n");
+	/* a change of other status is no entry */
+	assert_entries(OBJECT_MACHINE,
+		       "metadata: {name: gpu-1, uid: u1, generation: 1}\n"
+		       "spec: {providerRef: {name: p}, instanceType: t}\nstatus: {state: free}\n",
+		       "metadata: {name: gpu-1, uid: u1, generation: 1}\n"
+		       "spec: {providerRef: {name: p}, instanceType: t}\n"
+		       "status: {state: free, power: {state: Off}}\n",
+		       "");
+}
+
+static void a_changed_spec_has_names_of_fields_and_no_values(void **state)
+{
+	(void)state;
+	assert_entries(OBJECT_VIRTUAL_CLUSTER,
+		       "metadata: {name: team-a, uid: u1, generation: 3}\n"
+		       "spec: {kubeconfigSecretRef: {name: one}, quota: {nvidia.com/gpu: 8}}\n",
+		       "metadata: {name: team-a, uid: u1, generation: 4}\n"
+		       "spec: {kubeconfigSecretRef: {name: two}, quota: {nvidia.com/gpu: 16}}\n",
+		       "unknown SpecChanged VirtualCluster/team-a "
+		       "kubeconfigSecretRef.name,quota.nvidia.com/gpu 3->4 tenant=team-a\n");
+}
+
+static void a_verb_names_its_user(void **state)
+{
+	static const char before[] =
+		"metadata: {name: gpu-1, uid: u1, generation: 1, annotations: {other.dev/x: a,"
+		" drover.dev/requested-by: \"joe 2026-12-01T09:00:00Z\", drover.dev/release: r}}\n"
+		"spec: {providerRef: {name: p}, instanceType: t}\n";
+
+	(void)state;
+	assert_entries(
+		OBJECT_MACHINE, before,
+		"metadata: {name: gpu-1, uid: u1, generation: 1, annotations: {other.dev/x: b,"
+		" drover.dev/requested-by: \"jane doe 2026-12-01T10:00:00Z\","
+		" drover.dev/quarantine: noisy fan}}\n"
+		"spec: {providerRef: {name: p}, instanceType: t}\n",
+		"jane doe AnnotationChanged Machine/gpu-1 drover.dev/quarantine ->noisy fan\n"
+		"jane doe AnnotationChanged Machine/gpu-1 drover.dev/release r->\n");
+	/* the annotation of an earlier change names nobody */
+	assert_entries(OBJECT_MACHINE, before,
+		       "metadata: {name: gpu-1, uid: u1, generation: 1, annotations: {"
+		       " drover.dev/requested-by: \"joe 2026-12-01T09:00:00Z\"}}\n"
+		       "spec: {providerRef: {name: p}, instanceType: t}\n",
+		       "unknown AnnotationChanged Machine/gpu-1 drover.dev/release r->\n");
+}
+
+static void objects_come_and_go(void **state)
+{
+	static const char claim[] =
+		"metadata: {name: c1, uid: u1, annotations: {drover.dev/for-pods: \"1\"}}\n"
+		"spec: {virtualClusterRef: {name: team-a}, nodePoolRef: {name: h}, "
+		"image: {kubernetesVersion: \"1.36\", category: c}}\n"
+		"status: {phase: imaging}\n";
+	static const char drain[] = "metadata: {name: d1, uid: u2, generation: 1}\n"
+				    "spec: {machineNames: [gpu-1], reason: firmware}\n"
+				    "status: {phase: Pending}\n";
+
+	(void)state;
+	assert_entries(OBJECT_NODE_CLAIM, NULL, claim,
+		       "drover Created NodeClaim/c1 -> tenant=team-a\n");
+	assert_entries(OBJECT_NODE_CLAIM, claim, NULL,
+		       "unknown Deleted NodeClaim/c1 -> tenant=team-a\n");
+	assert_entries(OBJECT_NODE_CLAIM, claim,
+		       "metadata: {name: c1, uid: u1, deletionTimestamp: 2026-12-01T10:00:00Z}\n"
+		       "spec: {virtualClusterRef: {name: team-a}, nodePoolRef: {name: h}, "
+		       "image: {kubernetesVersion: \"1.36\", category: c}}\n"
+		       "status: {phase: Failed, conditions: [{type: Ready, status: \"False\", "
+		       "reason: BootFailed}]}\n",
+		       "unknown DeletionRequested NodeClaim/c1 -> tenant=team-a\n"
+		       "drover StateChanged NodeClaim/c1 status.phase ->Failed why=BootFailed "
+		       "tenant=team-a\n");
+	assert_entries(OBJECT_DRAIN, NULL, drain,
+		       "unknown Created Drain/d1 -> why=firmware\n"
+		       "drover StateChanged Drain/d1 status.phase ->Pending why=firmware\n");
+}
+
+static void a_long_text_is_cut_between_characters(void **state)
+{
+	OWN(arena) a = arena_new();
+	char *yaml, long_text[1200] = "";
+	struct seen s = {""};
+
+	(void)state;
+	for (int i = 0; i < 500; i++)
+		strcat(long_text, "é");
+	yaml = mem_printf("metadata: {name: d1, uid: u2, generation: 1}\n"
+			  "spec: {machineNames: [gpu-1], reason: %s}\n",
+			  long_text);
+	audit_entries_of(OBJECT_DRAIN, NULL, decoded(OBJECT_DRAIN, yaml, a), NOW, add, &s);
+	str_clean(s.text);
+	assert_null(strchr(s.text, '?'));
+	assert_true(strlen(s.text) < 600);
+	free(yaml);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_move_of_a_machine_has_its_operation_and_reason),
+		cmocka_unit_test(a_changed_spec_has_names_of_fields_and_no_values),
+		cmocka_unit_test(a_verb_names_its_user),
+		cmocka_unit_test(objects_come_and_go),
+		cmocka_unit_test(a_long_text_is_cut_between_characters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
