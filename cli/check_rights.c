@@ -225,6 +225,8 @@ static void check_rest(struct check *k)
 		{OBJECT_GROUP, "nodeclaims", NULL, "create", NULL, NULL},
 		{OBJECT_GROUP, "nodeclaims", NULL, "delete", NULL, NULL},
 		{OBJECT_GROUP, "wiperecords", NULL, "create", NULL, NULL},
+		{OBJECT_GROUP, "auditsegments", NULL, "create", NULL, NULL},
+		{OBJECT_GROUP, "auditsegments", NULL, "delete", NULL, NULL},
 		{OBJECT_GROUP, "machines", NULL, "create", NULL, NULL},
 		{OBJECT_GROUP, "machines", NULL, "administer", NULL, NULL},
 		{"apiextensions.k8s.io", "customresourcedefinitions", NULL, "list", NULL, NULL},

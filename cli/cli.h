@@ -15,6 +15,7 @@ struct cli_verb {
 int cli_run(int argc, char **argv);
 int cli_apiserver(int argc, char **argv);
 int cli_approve(int argc, char **argv);
+int cli_audit(int argc, char **argv);
 int cli_bmc(int argc, char **argv);
 int cli_cancel(int argc, char **argv);
 int cli_check(int argc, char **argv);

@@ -297,6 +297,7 @@ static const struct {
 	const char *verb, *words, *names, *typed;
 } rows[] = {
 	{.verb = "approve", .names = "machines", .typed = "nodeclaims"},
+	{.verb = "audit", .words = "list verify"},
 	{.verb = "bmc", .words = "probe", .names = "machines"},
 	{.verb = "burst", .words = "plan reset", .names = "burstpolicies"},
 	{.verb = "cancel", .names = "drains"},

@@ -47,6 +47,7 @@ static const struct cli_verb verbs[] = {
 	{"provider", cli_provider, "test the program of an exec Provider",
 	 "drover provider test --machine gpu-7 -- /etc/drover/machines"},
 	{"wipe", cli_wipe, "verify and report wipe records", "drover wipe verify records/"},
+	{"audit", cli_audit, "list and verify the audit log", "drover audit verify"},
 	{"apiserver", cli_apiserver, "run a Kubernetes API server for tests",
 	 "drover apiserver --data ~/.drover/api"},
 	{"crds", cli_crds, "print the CustomResourceDefinitions",

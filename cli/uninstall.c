@@ -98,17 +98,17 @@ static void on_object(json_t *o, void *arg)
 	save(w, o);
 }
 
-/* Lists the objects of all kinds; a kind that the cluster does not know has none. Returns 0, or the
- * exit status after printing the cause. */
+/* Lists the objects of all kinds but AuditSegment: only drover may delete segments, and the
+ * deletion of the definitions deletes them too. A kind that the cluster does not know has none.
+ * Returns 0, or the exit status after printing the cause. */
 static int list_all(struct uninstall *w)
 {
 	/* the order of deletion: a tenant's claims before their machines, machines before their
 	 * Provider, and the proofs last */
-	static const enum object_kind_id order[] = {OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,
-						    OBJECT_BURST_POLICY,    OBJECT_DRAIN,
-						    OBJECT_NODE_CLAIM,	    OBJECT_MACHINE,
-						    OBJECT_PROVIDER,	    OBJECT_BURST_LEDGER,
-						    OBJECT_WIPE_RECORD,	    OBJECT_AUDIT_SEGMENT};
+	static const enum object_kind_id order[] = {
+		OBJECT_VIRTUAL_CLUSTER, OBJECT_NODE_POOL,    OBJECT_BURST_POLICY,
+		OBJECT_DRAIN,		OBJECT_NODE_CLAIM,   OBJECT_MACHINE,
+		OBJECT_PROVIDER,	OBJECT_BURST_LEDGER, OBJECT_WIPE_RECORD};
 	struct err e;
 
 	w->n = 0;

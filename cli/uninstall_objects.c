@@ -111,12 +111,11 @@ const char *uninstall_loses(enum object_kind_id kind, const json_t *o, struct ar
 		return of_record(o, a);
 	case OBJECT_BURST_LEDGER:
 		return "what a BurstPolicy has spent";
-	case OBJECT_AUDIT_SEGMENT:
-		return "a part of the audit log";
 	case OBJECT_NODE_POOL:
 	case OBJECT_PROVIDER:
 	case OBJECT_DRAIN:
 	case OBJECT_BURST_POLICY:
+	case OBJECT_AUDIT_SEGMENT:
 	case OBJECT_KINDS:
 		return "";
 	}

@@ -1,0 +1,431 @@
+/*
+ * audit_log: `drover audit list` and `drover audit verify`: reads entries of the audit log from
+ * files or from the host cluster. api/auditlog.c checks them.
+ * Tests: tests/unit/cli/test_audit_log.c
+ */
+#include <argp.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "api/kinds.h"
+#include "base/args.h"
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/client.h"
+#include "cli/grid.h"
+
+#define FILES_MAX 256
+#define CLUSTER "the cluster"
+
+struct audit_log {
+	struct cli_options o;
+	const char *machine, *tenant, *head;
+	/* wall ms of the oldest entry to list; 0: all */
+	int64_t since;
+	const char *files[FILES_MAX];
+	size_t nfiles;
+	/* True: read the cluster although files were given */
+	bool cluster;
+	struct cli_client c;
+	/* True: c is connected */
+	bool open;
+	struct arena *a;
+	struct audit_check *check;
+	/* listed entries: a table, or an array for JSON; both NULL: verify */
+	struct grid *grid;
+	json_t *list;
+	/* unread: lines that are no JSON, or no entry; unread_at: the first of them */
+	size_t unread;
+	char unread_at[300];
+	bool head_found;
+	/* segments of the cluster: how many, and the lowest number */
+	size_t segments;
+	int64_t lowest;
+};
+
+/* --- entries ---------------------------------------------------------------------------------- */
+
+static bool is_wanted(const struct audit_log *w, const struct audit_entry *e)
+{
+	return (!w->machine || (str_eq(e->kind, "Machine") && str_eq(e->name, w->machine))) &&
+	       (!w->tenant || str_eq(e->tenant, w->tenant)) && e->time >= w->since;
+}
+
+static void add_cells(struct audit_log *w, const struct audit_entry *e)
+{
+	char time[STR_TIME_SIZE];
+
+	grid_cell(w->grid, arena_printf(w->a, "%lld", (long long)e->seq));
+	grid_cell(w->grid, str_time(time, e->time));
+	grid_cell(w->grid, e->who);
+	grid_cell(w->grid, e->event);
+	grid_cell(w->grid, e->kind ? arena_printf(w->a, "%s/%s", e->kind, e->name) : NULL);
+	grid_cell(w->grid, e->field);
+	grid_cell(w->grid, e->from || e->to ? arena_printf(w->a, "%s -> %s", str_or(e->from, "-"),
+							   str_or(e->to, "-"))
+					    : NULL);
+	grid_cell(w->grid, arena_printf(w->a, "%s%s%s", str_or(e->why, ""),
+					e->why && e->late ? ", " : "",
+					e->late ? "found later" : ""));
+	grid_cell(w->grid, e->count ? arena_printf(w->a, "%lld", (long long)e->count) : NULL);
+	grid_cell(w->grid, e->operation);
+}
+
+static void show_entry(struct audit_log *w, const json_t *j)
+{
+	struct audit_entry e = {0};
+	struct err err;
+
+	if (fields_decode(audit_entry_fields, j, NULL, &e, w->a, &err) < 0 || !is_wanted(w, &e))
+		return;
+	if (w->list)
+		json_array_append(w->list, (json_t *)j);
+	else
+		add_cells(w, &e);
+}
+
+static bool add_entry(struct audit_log *w, const json_t *j)
+{
+	if (!audit_check_add(w->check, j))
+		return false;
+	w->head_found |= str_eq(json_str_at(j, "digest"), w->head);
+	if (w->list || w->grid)
+		show_entry(w, j);
+	return true;
+}
+
+static void add_segment(struct audit_log *w, const json_t *o)
+{
+	json_t *e;
+	size_t i;
+
+	json_array_foreach (json_at(o, "spec", "entries"), i, e)
+		add_entry(w, e);
+}
+
+/* --- inputs ----------------------------------------------------------------------------------- */
+
+static void note_unread(struct audit_log *w, const char *file, size_t line)
+{
+	if (!w->unread++)
+		str_format(w->unread_at, sizeof(w->unread_at), "%s: line %zu", file, line);
+}
+
+static void read_line(struct audit_log *w, const char *file, size_t number, const char *text,
+		      size_t len)
+{
+	struct err e;
+	OWN_JSON j = json_parse(text, len, &e);
+
+	if (json_is_array(json_at(j, "spec", "entries")))
+		add_segment(w, j);
+	else if (!j || !add_entry(w, j))
+		note_unread(w, file, number);
+}
+
+static int read_file(struct audit_log *w, const char *path)
+{
+	const char *name = str_eq(path, "-") ? "standard input" : path;
+	FILE *f = str_eq(path, "-") ? stdin : fopen(path, "re");
+	char *line = NULL;
+	size_t cap = 0, number = 0;
+	ssize_t n;
+	int rc = 0;
+
+	if (!f)
+		return cli_failed(&w->c, "%s: %s", path, strerror(errno));
+	audit_check_input(w->check, name);
+	while ((n = getline(&line, &cap, f)) > 0) {
+		number++;
+		if (n > 1)
+			read_line(w, name, number, line, (size_t)n);
+	}
+	if (ferror(f))
+		rc = cli_failed(&w->c, "%s: %s", path, strerror(errno));
+	free(line);
+	if (f != stdin)
+		fclose(f);
+	return rc;
+}
+
+static void on_segment(json_t *o, void *arg)
+{
+	struct audit_log *w = arg;
+	const int64_t number = json_int_at(o, "spec", "number");
+
+	if (!w->segments++ || number < w->lowest)
+		w->lowest = number;
+	add_segment(w, o);
+}
+
+static int read_cluster(struct audit_log *w)
+{
+	struct err e;
+
+	if (cli_open(&w->c, w->c.verb, &w->o) < 0)
+		return 1;
+	w->open = true;
+	audit_check_input(w->check, CLUSTER);
+	return cli_list(&w->c, OBJECT_AUDIT_SEGMENT, on_segment, w, &e) < 0
+		       ? cli_report_unreadable(&w->c, OBJECT_AUDIT_SEGMENT, NULL, &e)
+		       : 0;
+}
+
+static int read_all(struct audit_log *w)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < w->nfiles; i++)
+		rc |= read_file(w, w->files[i]);
+	return rc || (w->nfiles && !w->cluster) ? rc : read_cluster(w);
+}
+
+/* --- verify ----------------------------------------------------------------------------------- */
+
+/* Adds faults that only the inputs as a whole show. */
+static void check_inputs(const struct audit_log *w, struct audit_verdict *v)
+{
+	if (v->fault == AUDIT_GOOD && w->segments && w->lowest > 1 &&
+	    w->segments < AUDIT_SEGMENTS_KEPT) {
+		v->fault = AUDIT_MISSING;
+		v->at = 1;
+		v->until = v->first - 1;
+		str_format(v->text, sizeof(v->text),
+			   "segments before " AUDIT_SEGMENT_NAME " were deleted: drover keeps the "
+			   "newest %d, and the cluster has %zu",
+			   (long long)w->lowest, AUDIT_SEGMENTS_KEPT, w->segments);
+	} else if (v->fault == AUDIT_GOOD && w->head && !w->head_found) {
+		v->fault = AUDIT_MISSING;
+		str_format(v->text, sizeof(v->text),
+			   "no entry has the digest of --head: entries at the end are missing, or "
+			   "the log was written anew");
+	}
+}
+
+static void print_verdict(const struct audit_log *w, const struct audit_verdict *v)
+{
+	if (v->entries)
+		printf("%zu entries, %lld to %lld, last digest %s\n", v->entries,
+		       (long long)v->first, (long long)v->last, v->head);
+	if (v->first > 1)
+		printf("The entries before %lld are in none of the inputs.\n", (long long)v->first);
+	if (w->unread)
+		printf("%s is no entry and was ignored, as %zu lines in all: a line that a crash "
+		       "cut off is written again.\n",
+		       w->unread_at, w->unread);
+	if (v->fault != AUDIT_GOOD)
+		printf("%s: %s.\n", audit_fault_names[v->fault], v->text);
+	else
+		puts(v->entries ? "Every entry is as it was written."
+				: "There is nothing to check.");
+}
+
+static void print_json(const struct audit_log *w, const struct audit_verdict *v)
+{
+	OWN_JSON j = json_pack("{s:b, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:I}", "ok",
+			       v->fault == AUDIT_GOOD && v->entries, "fault",
+			       audit_fault_names[v->fault], "at", (json_int_t)v->at, "until",
+			       (json_int_t)v->until, "text", v->text, "entries",
+			       (json_int_t)v->entries, "first", (json_int_t)v->first, "last",
+			       (json_int_t)v->last, "head", v->head, "ignoredLines",
+			       (json_int_t)w->unread);
+
+	json_dumpf(j, stdout, JSON_INDENT(2));
+	putchar('\n');
+}
+
+static int verify(struct audit_log *w)
+{
+	struct audit_verdict v;
+	int rc = read_all(w);
+
+	if (rc)
+		return rc;
+	v = audit_check_run(w->check);
+	check_inputs(w, &v);
+	str_printable(v.text);
+	str_printable(w->unread_at);
+	if (w->o.json)
+		print_json(w, &v);
+	else
+		print_verdict(w, &v);
+	return v.fault == AUDIT_GOOD && v.entries ? 0 : 1;
+}
+
+/* --- list ------------------------------------------------------------------------------------- */
+
+static int list(struct audit_log *w)
+{
+	static const char *const heads[] = {"Seq", "Time",   "Who",  "Event", "Object",
+					    "Field", "Change", "Why", "Count", "Operation"};
+	static const struct grid_style style = {0};
+	int rc;
+
+	if (w->o.json) {
+		w->list = json_array();
+	} else {
+		w->grid = grid_new();
+		for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+			grid_head(w->grid, heads[i]);
+	}
+	rc = read_all(w);
+	if (!rc && w->list) {
+		json_dumpf(w->list, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else if (!rc) {
+		grid_print(w->grid, &style, stdout);
+	}
+	json_decref(w->list);
+	grid_free(w->grid);
+	return rc;
+}
+
+/* --- the commands ----------------------------------------------------------------------------- */
+
+enum { OPT_MACHINE = 0x6201, OPT_TENANT, OPT_SINCE, OPT_HEAD, OPT_CLUSTER };
+
+#define WITH_CLUSTER_ROW                                                                           \
+	{                                                                                          \
+		"with-cluster", OPT_CLUSTER, NULL, 0, "Also read the log in the cluster", 0        \
+	}
+
+static const struct argp_option list_options[] = {
+	{"machine", OPT_MACHINE, "NAME", 0, "Only entries about this machine", 0},
+	{"tenant", OPT_TENANT, "NAME", 0, "Only entries about this VirtualCluster", 0},
+	{"since", OPT_SINCE, "TIME", 0,
+	 "Only entries from then on: a time such as 2026-12-01T10:00:00Z, or an age such as 24h",
+	 0},
+	WITH_CLUSTER_ROW,
+	CLI_OPTION_ROWS,
+};
+
+static const struct argp_option verify_options[] = {
+	{"head", OPT_HEAD, "DIGEST", 0,
+	 "The log must contain the entry with this digest, as an earlier check printed it", 0},
+	WITH_CLUSTER_ROW,
+	CLI_OPTION_ROWS,
+};
+
+static void take_since(struct audit_log *w, const char *arg, struct argp_state *st)
+{
+	int64_t ms;
+
+	if (str_to_duration(arg, &ms))
+		w->since = (int64_t)time(NULL) * 1000 - ms;
+	else if (!str_to_time(arg, &w->since))
+		argp_error(st, "--since: want a time such as 2026-12-01T10:00:00Z or a duration "
+			       "such as 24h, got '%s'",
+			   arg);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *st)
+{
+	struct audit_log *w = st->input;
+
+	switch (key) {
+	case OPT_MACHINE:
+		w->machine = arg;
+		return 0;
+	case OPT_TENANT:
+		w->tenant = arg;
+		return 0;
+	case OPT_SINCE:
+		take_since(w, arg, st);
+		return 0;
+	case OPT_HEAD:
+		w->head = arg;
+		return 0;
+	case OPT_CLUSTER:
+		w->cluster = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (w->nfiles == FILES_MAX)
+			argp_error(st, "at most %d files", FILES_MAX);
+		w->files[w->nfiles++] = arg;
+		return 0;
+	default:
+		return cli_option(key, arg, st, &w->o);
+	}
+}
+
+static const struct argp list_argp = {
+	.options = list_options,
+	.parser = parse,
+	.args_doc = "[FILE|-...]",
+	.doc = "List entries of the audit log: who changed what, every move of a machine, every "
+	       "change of a policy.\v"
+	       "Examples:\n  drover audit list --machine gpu-r1-07 --since 24h\n"
+	       "  drover audit list --tenant team-a -o json\n"
+	       "  drover audit list audit.jsonl --since 2026-12-01T00:00:00Z\n"
+	       "Without FILE the log in the cluster is read. A FILE has one entry or one "
+	       "AuditSegment per line, as JSON.",
+};
+
+static const struct argp verify_argp = {
+	.options = verify_options,
+	.parser = parse,
+	.args_doc = "[FILE|-...]",
+	.doc = "Verify the audit log: each entry has the digest of the entry before it. Names the "
+	       "first entry that was changed or replaced, is missing, is there twice, or is in "
+	       "the wrong place.\v"
+	       "Examples:\n  drover audit verify\n"
+	       "  drover audit verify audit.jsonl.1 audit.jsonl\n"
+	       "  drover audit verify audit.jsonl --with-cluster\n"
+	       "  drover audit verify --head sha256:...\n"
+	       "Files are checked without network access; without FILE the log in the cluster is "
+	       "read. Keep the last digest where the people who run drover cannot change it: "
+	       "--head then shows that nothing was removed from the end. Exit status 1: a fault "
+	       "was found, or there is nothing to check.",
+};
+
+static int usage(const char *name, FILE *out)
+{
+	char *text = mem_printf("Usage: %s list [OPTION...] [FILE|-...]\n"
+				"       %s verify [OPTION...] [FILE|-...]\n"
+				"List or verify the audit log.\n\nExamples:\n"
+				"  drover audit list --machine gpu-r1-07 --since 24h\n"
+				"  drover audit verify\n"
+				"  drover audit verify audit.jsonl --with-cluster\n\n"
+				"`%s list --help` and `%s verify --help` show the options.\n",
+				name, name, name, name);
+	char *shown = str_starts(name, ARGS_PLUGIN) ? args_as_plugin(text) : mem_strdup(text);
+
+	fputs(shown, out);
+	free(shown);
+	free(text);
+	return out == stdout ? 0 : 2;
+}
+
+static bool asks_help(const char *arg)
+{
+	return str_eq(arg, "--help") || str_eq(arg, "-h") || str_eq(arg, "-?");
+}
+
+int cli_audit(int argc, char **argv)
+{
+	struct audit_log w = {0};
+	const char *sub = argc > 1 ? argv[1] : "";
+	const bool lists = str_eq(sub, "list");
+	char title[64];
+	int rc;
+
+	if (!lists && !str_eq(sub, "verify"))
+		return usage(argv[0], asks_help(sub) ? stdout : stderr);
+	str_format(title, sizeof(title), "%s %s", argv[0], sub);
+	argv[1] = title;
+	args_parse(lists ? &list_argp : &verify_argp, argc - 1, argv + 1, &w);
+	w.c.verb = title;
+	w.a = arena_new();
+	w.check = audit_check_new();
+	rc = lists ? list(&w) : verify(&w);
+	audit_check_free(w.check);
+	arena_free(w.a);
+	if (w.open)
+		cli_close(&w.c);
+	return rc;
+}
