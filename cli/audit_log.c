@@ -29,13 +29,16 @@ struct audit_log {
 	int64_t since;
 	const char *files[FILES_MAX];
 	size_t nfiles;
-	/* True: read the cluster although files were given */
-	bool cluster;
+	/* cluster: read the cluster although files were given. merged: lines of a file may be in
+	 * any order, and repeated */
+	bool cluster, merged;
 	struct cli_client c;
 	/* True: c is connected */
 	bool open;
 	struct arena *a;
 	struct audit_check *check;
+	/* name of the input that is being read */
+	const char *input;
 	/* listed entries: a table, or an array for JSON; both NULL: verify */
 	struct grid *grid;
 	json_t *list;
@@ -91,6 +94,9 @@ static void show_entry(struct audit_log *w, const json_t *j)
 
 static bool add_entry(struct audit_log *w, const json_t *j)
 {
+	/* Inputs may overlap, and have no order. */
+	if (w->merged)
+		audit_check_input(w->check, w->input);
 	if (!audit_check_add(w->check, j))
 		return false;
 	w->head_found |= str_eq(json_str_at(j, "digest"), w->head);
@@ -139,6 +145,7 @@ static int read_file(struct audit_log *w, const char *path)
 
 	if (!f)
 		return cli_failed(&w->c, "%s: %s", path, strerror(errno));
+	w->input = name;
 	audit_check_input(w->check, name);
 	while ((n = getline(&line, &cap, f)) > 0) {
 		number++;
@@ -170,6 +177,7 @@ static int read_cluster(struct audit_log *w)
 	if (cli_open(&w->c, w->c.verb, &w->o) < 0)
 		return 1;
 	w->open = true;
+	w->input = CLUSTER;
 	audit_check_input(w->check, CLUSTER);
 	return cli_list(&w->c, OBJECT_AUDIT_SEGMENT, on_segment, w, &e) < 0
 		       ? cli_report_unreadable(&w->c, OBJECT_AUDIT_SEGMENT, NULL, &e)
@@ -287,7 +295,7 @@ static int list(struct audit_log *w)
 
 /* --- the commands ----------------------------------------------------------------------------- */
 
-enum { OPT_MACHINE = 0x6201, OPT_TENANT, OPT_SINCE, OPT_HEAD, OPT_CLUSTER };
+enum { OPT_MACHINE = 0x6201, OPT_TENANT, OPT_SINCE, OPT_HEAD, OPT_CLUSTER, OPT_MERGED };
 
 #define WITH_CLUSTER_ROW                                                                           \
 	{                                                                                          \
@@ -307,6 +315,8 @@ static const struct argp_option list_options[] = {
 static const struct argp_option verify_options[] = {
 	{"head", OPT_HEAD, "DIGEST", 0,
 	 "The log must contain the entry with this digest, as an earlier check printed it", 0},
+	{"merged", OPT_MERGED, NULL, 0,
+	 "A log collector merged the output of replicas: lines may be repeated, in any order", 0},
 	WITH_CLUSTER_ROW,
 	CLI_OPTION_ROWS,
 };
@@ -340,6 +350,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case OPT_HEAD:
 		w->head = arg;
 		return 0;
+	case OPT_MERGED:
+		w->merged = true;
+		return 0;
 	case OPT_CLUSTER:
 		w->cluster = true;
 		return 0;
@@ -362,8 +375,8 @@ static const struct argp list_argp = {
 	       "Examples:\n  drover audit list --machine gpu-r1-07 --since 24h\n"
 	       "  drover audit list --tenant team-a -o json\n"
 	       "  drover audit list audit.jsonl --since 2026-12-01T00:00:00Z\n"
-	       "Without FILE the log in the cluster is read. A FILE has one entry or one "
-	       "AuditSegment per line, as JSON.",
+	       "Without FILE the log in the cluster is read. A FILE has one entry per "
+	       "line, as `drover run --audit-log` writes it, or one AuditSegment per line.",
 };
 
 static const struct argp verify_argp = {

@@ -41,6 +41,7 @@
 #include "cli/trace_options.h"
 #include "controller/agent/endpoint.h"
 #include "controller/controller.h"
+#include "controller/core/audit_lines.h"
 #include "controller/core/keys.h"
 #include "controller/rules/machine.h"
 #include "providers/allowed.h"
@@ -70,7 +71,7 @@
 
 struct run {
 	const char *kubeconfig, *ns, *identity, *agent_listen, *media_listen, *ops_listen,
-		*metrics_listen, *view_listen, *image, *image_ca, *evidence_dir;
+		*metrics_listen, *view_listen, *image, *image_ca, *evidence_dir, *audit_log;
 	struct trace_options traces;
 	struct leader_options leader;
 	/* what --leader-service and the options beside it say; service NULL: not given */
@@ -140,6 +141,7 @@ enum {
 	OPT_GANG_HOLD,
 	OPT_IMAGE_CA,
 	OPT_EVIDENCE,
+	OPT_AUDIT,
 	OPT_EXEC,
 	OPT_NETWORK,
 	OPT_LIBVIRT,
@@ -176,6 +178,10 @@ static const struct argp_option options[] = {
 	{"evidence-dir", OPT_EVIDENCE, "DIR", 0,
 	 "Also write each wipe record and the public keys to this directory; see docs/evidence.md "
 	 "(default: off)",
+	 0},
+	{"audit-log", OPT_AUDIT, "FILE", 0,
+	 "Also append the audit log to this file, one JSON object per line, or to standard output "
+	 "(-); see docs/audit.md (default: off)",
 	 0},
 	{"allow-exec", OPT_EXEC, "PROGRAM", 0,
 	 "Program that Providers may run by spec.network.exec.command: its absolute path, or the "
@@ -354,6 +360,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_EVIDENCE:
 		r->evidence_dir = arg;
+		return 0;
+	case OPT_AUDIT:
+		r->audit_log = arg;
 		return 0;
 	case OPT_AGENT:
 		r->agent_listen = arg;
@@ -627,6 +636,7 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		.agent_image_key = r->image_key,
 		.context.image_ca_pem = image_ca[0] ? image_ca : NULL,
 		.context.evidence_dir = r->evidence_dir,
+		.context.audit_log = r->audit_log,
 		.context.exec_allowed = r->programs,
 		.context.management_networks = r->networks,
 		.context.libvirt_allowed = r->hosts,
@@ -655,6 +665,8 @@ static int start(struct run *r, const char *image_ca, struct err *e)
 		return r->kubeconfig ? -1 : err_wrap(e, "no --kubeconfig");
 	if (r->evidence_dir && access(r->evidence_dir, R_OK | W_OK | X_OK) < 0)
 		return err_errno(e, errno, "--evidence-dir %s", r->evidence_dir);
+	if (r->audit_log && audit_lines_append(r->audit_log, "", e) < 0)
+		return err_wrap(e, "--audit-log");
 	r->http = http_new(r->group, http_curl_new(r->group, HTTP_CONNECTIONS), HTTP_IN_FLIGHT);
 	r->controller = controller_new(r->group, r->http, host, &o, e);
 	if (!r->controller || trace_options_apply(&r->traces, r->controller, e) < 0)

@@ -365,6 +365,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->o.identity = mem_strdup(o->identity);
 	x->o.image_ca_pem = mem_strdup(o->image_ca_pem);
 	x->o.evidence_dir = mem_strdup(o->evidence_dir);
+	x->o.audit_log = mem_strdup(o->audit_log);
 	x->o.poll_ms = o->poll_ms ? o->poll_ms : 1000;
 	x->o.idle_poll_ms = o->idle_poll_ms ? o->idle_poll_ms : 120000;
 	x->o.settle_ms = o->settle_ms ? o->settle_ms : 5000;
@@ -441,7 +442,8 @@ static void make_parts(struct controller *c)
 	c->supply_status = supply_status_new(x, c->drivers, c->warm_pool, c->eta, c->fleet,
 					     provisioner_waiting(c->provisioner));
 	c->record_export = record_export_new(x);
-	c->audit_trail = audit_trail_new(x);
+	c->audit_file = x->o.audit_log ? audit_file_new(x) : NULL;
+	c->audit_trail = audit_trail_new(x, c->audit_file);
 	c->ledgers = ledgers_new(x);
 	c->validation = validation_new(x);
 	c->view = view_new(x, c->tenants, provisioner_waiting(c->provisioner),
@@ -565,6 +567,7 @@ static void free_context(struct context *x)
 	free((char *)x->o.identity);
 	free((char *)x->o.image_ca_pem);
 	free((char *)x->o.evidence_dir);
+	free((char *)x->o.audit_log);
 }
 
 /* Frees first the parts that call other parts. Freeing a part may run its callbacks; those find
@@ -591,6 +594,8 @@ void controller_free(struct controller *c)
 	record_export_free(c->record_export);
 	audit_trail_free(c->audit_trail);
 	c->audit_trail = NULL;
+	audit_file_free(c->audit_file);
+	c->audit_file = NULL;
 	ledgers_free(c->ledgers);
 	pending_cleanup_free(c->pending_cleanup);
 	segments_free(c->segments);

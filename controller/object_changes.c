@@ -230,6 +230,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 	if (w->kind == OBJECT_AUDIT_SEGMENT) { /* Nothing else depends on the audit log. */
 		audit_trail_segment(c->audit_trail, old ? old->object : NULL, o);
+		audit_file_kick(c->audit_file);
 		return;
 	}
 	if (o)

@@ -31,6 +31,8 @@ struct controller {
 	struct endpoints endpoints;
 	struct validation *validation;
 	struct record_export *record_export;
+	/* NULL: the audit log is not copied to a file */
+	struct audit_file *audit_file;
 	struct audit_trail *audit_trail;
 	struct agent_endpoint *agent_endpoint;
 	struct drivers *drivers;

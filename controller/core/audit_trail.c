@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "controller/core/audit_entries.h"
 #include "controller/core/audit_missed.h"
+#include "controller/core/counters.h"
 #include "controller/core/status_writer.h"
 
 /* Longest time for which a replica that does not lead keeps an entry that no segment has. */
@@ -33,6 +34,8 @@ struct queued {
 
 struct audit_trail {
 	struct context *c;
+	/* copy of the log; NULL: none */
+	const struct audit_file *file;
 	struct status_writer write;
 	struct loop_timer timer;
 	/* key of an entry -> struct queued, oldest first */
@@ -115,6 +118,7 @@ static void push(const struct audit_entry *e, void *arg)
 
 	if (map_size(t->queue) >= AUDIT_TRAIL_QUEUE) {
 		t->lost++;
+		counters_audit_lost(t->c->counters, 1);
 		return;
 	}
 	put(t, e);
@@ -316,8 +320,11 @@ static bool prune(struct audit_trail *t)
 
 	if (n <= AUDIT_SEGMENTS_KEPT || (n <= MOST_SEGMENTS && map_size(t->queue)))
 		return false;
-	t->pruned = oldest(t);
-	s = segment_of(t, t->pruned);
+	s = segment_of(t, oldest(t));
+	if (s && n <= AUDIT_FILE_SEGMENTS &&
+	    !audit_file_has(t->file, s->spec.entries.v[s->spec.entries.n - 1].seq))
+		return false;
+	t->pruned = s ? s->spec.number : 0;
 	if (s)
 		writer_delete(&t->write, OBJECT_AUDIT_SEGMENT, &s->meta, on_written);
 	return s;
@@ -364,11 +371,12 @@ void audit_trail_lead(struct audit_trail *t, int64_t transitions)
 	loop_timer_start(&t->timer, 0);
 }
 
-struct audit_trail *audit_trail_new(struct context *c)
+struct audit_trail *audit_trail_new(struct context *c, const struct audit_file *file)
 {
 	struct audit_trail *t = mem_new(struct audit_trail);
 
 	t->c = c;
+	t->file = file;
 	t->queue = map_new(queued_free);
 	writer_init(&t->write, c, t);
 	loop_timer_init(&t->timer, c->group, step, t);

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_CORE_AUDIT_TRAIL_H
 #define CONTROLLER_CORE_AUDIT_TRAIL_H
 
+#include "controller/core/audit_file.h"
 #include "controller/core/context.h"
 
 /*
@@ -34,7 +35,8 @@
 #define AUDIT_TRAIL_FOLLOW 2048
 
 struct audit_trail;
-struct audit_trail *audit_trail_new(struct context *c);
+/* file: copy of the log, which must outlive the trail; NULL: none. */
+struct audit_trail *audit_trail_new(struct context *c, const struct audit_file *file);
 void audit_trail_free(struct audit_trail *t);
 /* Adds the entries of a changed object. old NULL: new in the cache; new_ NULL: deleted. Ignored
  * until c->ready. */

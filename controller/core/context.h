@@ -42,6 +42,9 @@ struct context_options {
 	const char *image_ca_pem;
 	/* directory to which WipeRecords and public keys are exported; NULL: no export */
 	const char *evidence_dir;
+	/* file to which the audit log is copied (audit_file.h), "-": standard output; NULL: no
+	 * copy */
+	const char *audit_log;
 	/* programs that Providers may name in network.exec.command, NULL-terminated; NULL: none */
 	const char *const *exec_allowed;
 	/* networks to which no tenant's kubeconfig may point (see reserved.h), NULL-terminated;

@@ -16,7 +16,7 @@ struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *transitions, *requests, *looks, *pod_waits,
-		*first_pods, *request_seconds, *drives;
+		*first_pods, *request_seconds, *drives, *audit_lost, *audit_failed;
 	/* Names of PriorityClasses that have series; at most CLASSES */
 	struct map *classes;
 	/* name of a Machine that is leaving its tenant -> struct began */
@@ -137,6 +137,18 @@ void counters_wipe_revoked(struct counters *f)
 		metric_add(f->revoked, NULL, 1);
 }
 
+void counters_audit_lost(struct counters *f, int64_t n)
+{
+	if (f)
+		metric_add(f->audit_lost, NULL, (double)n);
+}
+
+void counters_audit_file_failed(struct counters *f)
+{
+	if (f)
+		metric_add(f->audit_failed, NULL, 1);
+}
+
 void counters_transition(struct counters *f, const char *transition, const char *by)
 {
 	if (counts(f))
@@ -230,6 +242,11 @@ struct counters *counters_new(struct context *c)
 		m, "drover_wipes_revoked_total",
 		"Wipe records that were revoked because a drive was found with data or canaries.",
 		NULL);
+	f->audit_lost = metrics_counter(
+		m, "drover_audit_entries_lost_total",
+		"Changes without an entry in the audit log, because its queue was full.", NULL);
+	f->audit_failed = metrics_counter(m, "drover_audit_file_failures_total",
+					  "Failed writes of the file of the audit log.", NULL);
 	f->transitions = metrics_counter(
 		m, "drover_eta_ways_total",
 		"Completed machine transitions, by the expected time within which they ended.",

@@ -141,6 +141,20 @@ static void rotated_files_are_verified_as_one_log(void **state)
 	free(two);
 }
 
+static void merged_lines_may_be_repeated_in_any_order(void **state)
+{
+	char *text = text_of("342311"), *hole = text_of("4211");
+
+	(void)state;
+	assert_int_equal(AUDIT(text, "verify", "-"), 1);
+	assert_int_equal(AUDIT(text, "verify", "-", "--merged"), 0);
+	verb_assert_said("4 entries, 1 to 4");
+	assert_int_equal(AUDIT(hole, "verify", "-", "--merged"), 1);
+	verb_assert_said("missing: entry 3 is missing.");
+	free(text);
+	free(hole);
+}
+
 static void a_line_that_was_cut_off_is_explained(void **state)
 {
 	char *rest = text_of("34"), *text;
@@ -215,6 +229,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_good_file_is_verified_and_a_fault_is_named),
 		TEST(rotated_files_are_verified_as_one_log),
+		TEST(merged_lines_may_be_repeated_in_any_order),
 		TEST(a_line_that_was_cut_off_is_explained),
 		TEST(segments_of_kubectl_are_read),
 		TEST(entries_are_listed_by_machine_tenant_and_time),

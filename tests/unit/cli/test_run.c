@@ -385,6 +385,8 @@ static void files_that_are_not_there_are_named(void **state)
 	verb_assert_said("--image-ca: /nonexistent/ca.crt: no such file");
 	assert_int_equal(VERB("-k", r->kubeconfig, "--evidence-dir", "/nonexistent/records"), 1);
 	verb_assert_said("--evidence-dir /nonexistent/records");
+	assert_int_equal(VERB("-k", r->kubeconfig, "--audit-log", "/nonexistent/audit"), 1);
+	verb_assert_said("--audit-log: /nonexistent/audit: No such file");
 }
 
 static void options_for_traces_that_cannot_be_used_are_named(void **state)

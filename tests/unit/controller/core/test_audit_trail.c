@@ -31,7 +31,7 @@ static int setup(void **state)
 	d = *state;
 	d->c.leading = d->c.ready = true;
 	d->on_change = on_change;
-	trails.v[0] = audit_trail_new(&d->c);
+	trails.v[0] = audit_trail_new(&d->c, NULL);
 	trails.n = 1;
 	return 0;
 }
@@ -130,7 +130,7 @@ static void two_writers_do_not_fork_the_chain(void **state)
 	OWN_JSON all = json_array();
 	struct audit_verdict v;
 
-	trails.v[1] = audit_trail_new(&d->c);
+	trails.v[1] = audit_trail_new(&d->c, NULL);
 	trails.n = 2;
 	for (int i = 0; i < 200; i++) {
 		create(trails.v[i % 2], d, i);
@@ -147,7 +147,7 @@ static void both_writers_know_an_entry_and_one_writes_it(void **state)
 	struct bench *d = *state;
 	OWN_JSON all = json_array();
 
-	trails.v[1] = audit_trail_new(&d->c);
+	trails.v[1] = audit_trail_new(&d->c, NULL);
 	trails.n = 2;
 	for (int i = 0; i < 50; i++) {
 		create(trails.v[0], d, i);

@@ -1,0 +1,214 @@
+/*
+ * audit_file: one job at a time: find the last entry of the file, or append the next entries.
+ */
+#include "controller/core/audit_file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/loop/loop.h"
+#include "base/mem.h"
+#include "base/retry.h"
+#include "base/str.h"
+#include "controller/core/audit_lines.h"
+#include "controller/core/counters.h"
+
+#define BATCH_MS 200
+#define NOT_READY_MS 1000
+#define TEXT_MAX (16u << 20)
+
+/* Work for the worker thread; it has its own copy of all data that the thread reads. */
+struct job {
+	/* used only on the loop thread */
+	struct audit_file *owner;
+	char *path;
+	/* lines to append; NULL: find the last entry */
+	char *text;
+	/* last sequence number in text, or in the file */
+	int64_t seq;
+	int rc;
+	struct err err;
+};
+
+struct audit_file {
+	struct context *c;
+	struct loop_timer timer;
+	struct loop_work *work;
+	struct backoff backoff;
+	/* sequence number of the last entry in the file; -1: not known */
+	int64_t seq;
+	/* last gap that was logged: number of the entry after it */
+	int64_t gap;
+};
+
+static void job_free(void *arg)
+{
+	struct job *j = arg;
+
+	free(j->path);
+	free(j->text);
+	free(j);
+}
+
+static void run_job(void *arg)
+{
+	struct job *j = arg;
+
+	err_clear(&j->err);
+	j->rc = j->text ? audit_lines_append(j->path, j->text, &j->err)
+			: audit_lines_last(j->path, &j->seq, &j->err);
+}
+
+static void done_job(void *arg)
+{
+	struct job *j = arg;
+	struct audit_file *f = j->owner;
+	int64_t wait = BATCH_MS;
+
+	f->work = NULL;
+	if (j->rc == 0) {
+		backoff_reset(&f->backoff);
+		f->seq = j->seq;
+	} else {
+		wait = backoff_next(&f->backoff, loop_random(f->c->loop));
+		log_error("audit log not written to the file; the entries stay in the API",
+			  LOG_S("file", j->path), LOG_I("retry_ms", wait), LOG_E(&j->err));
+		counters_audit_file_failed(f->c->counters);
+		/* a part of the text may have been written */
+		if (!str_eq(j->path, AUDIT_LINES_STDOUT))
+			f->seq = -1;
+	}
+	job_free(j);
+	loop_timer_start(&f->timer, wait);
+}
+
+static void start(struct audit_file *f, char *text, int64_t seq)
+{
+	struct job *j = mem_new(struct job);
+
+	j->owner = f;
+	j->path = mem_strdup(f->c->o.audit_log);
+	j->text = text;
+	j->seq = seq;
+	f->work = loop_work(f->c->group, run_job, done_job, job_free, j);
+}
+
+/* --- segments --------------------------------------------------------------------------------- */
+
+struct search {
+	int64_t after;
+	const struct audit_segment *found;
+};
+
+/* Finds the segment with the lowest number that has an entry after `after`; after -1: the newest
+ * segment. */
+static bool look(const struct kube_entry *en, void *arg)
+{
+	const struct audit_segment *s = en->object;
+	struct search *q = arg;
+	const int64_t number = s->spec.number, last = s->spec.entries.v[s->spec.entries.n - 1].seq;
+
+	if (q->after < 0) {
+		if (!q->found || number > q->found->spec.number)
+			q->found = s;
+	} else if (last > q->after && (!q->found || number < q->found->spec.number)) {
+		q->found = s;
+	}
+	return true;
+}
+
+static const struct audit_segment *next_segment(const struct audit_file *f)
+{
+	struct search q = {.after = f->seq};
+
+	kube_cache_each(f->c->cache[OBJECT_AUDIT_SEGMENT], look, &q);
+	return q.found;
+}
+
+static void note_gap(struct audit_file *f, int64_t first)
+{
+	if (f->seq <= 0 || first <= f->seq + 1 || f->gap == first)
+		return;
+	f->gap = first;
+	log_error("the file of the audit log lacks entries, which are no longer in the API",
+		  LOG_I("from", f->seq + 1), LOG_I("to", first - 1));
+}
+
+/* Starts to append the entries of s that are after f->seq. */
+static void append(struct audit_file *f, const struct audit_segment *s)
+{
+	int64_t seq = f->seq;
+	struct buf b;
+
+	buf_init(&b, TEXT_MAX);
+	for (size_t i = 0; i < s->spec.entries.n; i++) {
+		const struct audit_entry *e = &s->spec.entries.v[i];
+		OWN_JSON j = NULL;
+		char *text;
+
+		if (e->seq <= f->seq)
+			continue;
+		if (!b.len)
+			note_gap(f, e->seq);
+		j = audit_entry_encode(e);
+		text = json_text_sorted(j);
+		buf_printf(&b, "%s\n", text);
+		free(text);
+		seq = e->seq;
+	}
+	start(f, buf_steal(&b), seq);
+}
+
+static void step(void *arg)
+{
+	struct audit_file *f = arg;
+	const bool prints = str_eq(f->c->o.audit_log, AUDIT_LINES_STDOUT);
+	const struct audit_segment *s;
+
+	if (f->work)
+		return;
+	if (!f->c->ready) {
+		loop_timer_start(&f->timer, NOT_READY_MS);
+	} else if (f->seq < 0 && !prints) {
+		start(f, NULL, 0);
+	} else {
+		s = next_segment(f);
+		if (s)
+			append(f, s);
+	}
+}
+
+void audit_file_kick(struct audit_file *f)
+{
+	if (f && !f->work && !loop_timer_active(&f->timer))
+		loop_timer_start(&f->timer, BATCH_MS);
+}
+
+bool audit_file_has(const struct audit_file *f, int64_t seq)
+{
+	return !f || f->seq >= seq;
+}
+
+struct audit_file *audit_file_new(struct context *c)
+{
+	struct audit_file *f = mem_new(struct audit_file);
+
+	f->c = c;
+	f->seq = -1;
+	f->backoff = (struct backoff){.base_ms = 5000, .cap_ms = 300000};
+	loop_timer_init(&f->timer, c->group, step, f);
+	loop_timer_start(&f->timer, NOT_READY_MS);
+	return f;
+}
+
+void audit_file_free(struct audit_file *f)
+{
+	if (!f)
+		return;
+	if (f->work)
+		loop_work_abandon(f->work);
+	loop_timer_stop(&f->timer);
+	free(f);
+}
