@@ -153,6 +153,8 @@ int cli_delete_of(struct cli_client *c, const struct kube_resource *resource, co
  * with this name. The caller owns the result; NULL with *e. */
 json_t *cli_machine(struct cli_client *c, const char *node_or_machine, struct err *e);
 
+/* cli_write() and cli_make() also set the annotation AUDIT_REQUESTED_BY (api/annotations.h) to the
+ * user's name. The printed command omits the annotation. */
 /* Merges patch into an object. Prints text (what was done, for the operator) and the equivalent
  * kubectl command. Takes ownership of patch. Returns the exit status. With a
  * metadata.resourceVersion in patch, the API server refuses the patch if the object has changed

@@ -199,6 +199,19 @@ static void quarantine_marks_a_machine_and_release_takes_the_mark_away(void **st
 	assert_string_equal(annotation(d, REQUEST_QUARANTINE), "");
 }
 
+/* The audit log takes the user of a change from the annotation. */
+static void a_change_names_its_user_on_the_object(void **state)
+{
+	struct bench *d = *state;
+	char want[64], now[STR_TIME_SIZE];
+
+	assert_int_equal(cli_do_quarantine(&c, "m-1", "RMA"), 0);
+	str_format(want, sizeof(want), "drover %s", str_time(now, loop_wall(d->l)));
+	assert_string_equal(annotation(d, AUDIT_REQUESTED_BY), want);
+	fflush(c.out);
+	assert_null(strstr(said, AUDIT_REQUESTED_BY));
+}
+
 static void who_serves_is_drained_before_quarantine_or_retirement(void **state)
 {
 	struct bench *d = *state;
@@ -1030,6 +1043,7 @@ int main(void)
 		T(retry_says_when_it_cannot_help),
 		T(retry_says_what_it_does),
 		T(release_lets_go_of_what_a_person_holds_and_of_nothing_else),
+		T(a_change_names_its_user_on_the_object),
 		T(quarantine_marks_a_machine_and_release_takes_the_mark_away),
 		T(who_serves_is_drained_before_quarantine_or_retirement),
 		T(who_serves_nobody_is_retired_at_once),
