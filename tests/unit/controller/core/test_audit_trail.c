@@ -229,6 +229,87 @@ static void a_follower_writes_nothing(void **state)
 	assert_string_equal(json_str_at(json_array_get(all, 0), "name"), "gpu-5");
 }
 
+static void add_entry(json_t *entries, const struct audit_entry *e)
+{
+	const size_t n = json_array_size(entries);
+	json_t *j = audit_entry_encode(e);
+
+	audit_entry_seal(j, (int64_t)n + 1,
+			 n ? json_str_at(json_array_get(entries, n - 1), "digest") : AUDIT_GENESIS);
+	json_array_append_new(entries, j);
+}
+
+/* Returns the number of entries about the object with this event, from, to and late. */
+static unsigned count_late(const json_t *all, const char *event, const char *name, const char *from,
+			   const char *to)
+{
+	unsigned n = 0;
+	json_t *e;
+	size_t i;
+
+	json_array_foreach ((json_t *)all, i, e)
+		n += json_true_at(e, "late") && str_eq(json_str_at(e, "event"), event) &&
+		     str_eq(json_str_at(e, "name"), name) && str_eq(json_str_at(e, "from"), from) &&
+		     str_eq(json_str_at(e, "to"), to);
+	return n;
+}
+
+/* The last entries say that m-1 is being wiped, that team-a has another generation, and that a
+ * machine exists which does not. */
+static void a_new_leader_finds_what_no_replica_saw(void **state)
+{
+	struct bench *d = *state;
+	const int64_t late = loop_wall(d->l) + 3600ll * 1000 * 1000;
+	OWN_JSON all = json_array();
+	OWN_JSON entries = json_array();
+	OWN_JSON m = NULL;
+	OWN_JSON team = NULL;
+	char *text;
+
+	bench_fleet(d);
+	m = bench_get(d, OBJECT_MACHINE, "m-1");
+	team = bench_get(d, OBJECT_VIRTUAL_CLUSTER, "team-a");
+	add_entry(entries, &(struct audit_entry){.time = late,
+						 .who = "drover",
+						 .event = AUDIT_STATE,
+						 .kind = "Machine",
+						 .name = "m-1",
+						 .uid = json_str_at(m, "metadata", "uid"),
+						 .to = "wiping"});
+	add_entry(entries, &(struct audit_entry){.time = late,
+						 .who = "unknown",
+						 .event = AUDIT_SPEC,
+						 .kind = "VirtualCluster",
+						 .name = "team-a",
+						 .uid = json_str_at(team, "metadata", "uid"),
+						 .to = "99"});
+	add_entry(entries, &(struct audit_entry){.time = late,
+						 .who = "unknown",
+						 .event = AUDIT_CREATED,
+						 .kind = "Machine",
+						 .name = "m-9",
+						 .uid = "u-9"});
+	OWN_JSON s = json_pack("{s:s, s:s, s:{s:s}, s:{s:i, s:O}}", "apiVersion",
+			       OBJECT_API_VERSION, "kind", "AuditSegment", "metadata", "name",
+			       "audit-00000001", "spec", "number", 1, "entries", entries);
+	text = json_text(s);
+	bench_put(d, text);
+	free(text);
+	audit_trail_lead(trails.v[0], 1);
+	bench_run(d, 20000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count_late(all, AUDIT_STATE, "m-1", "wiping", "free"), 1);
+	assert_int_equal(count_late(all, AUDIT_SPEC, "team-a", "99", "1"), 1);
+	assert_int_equal(count_late(all, AUDIT_DELETED, "m-9", NULL, NULL), 1);
+	assert_int_equal(json_array_size(all), 7);
+	/* the next leader finds nothing more */
+	audit_trail_lead(trails.v[0], 2);
+	bench_run(d, 20000);
+	json_array_clear(all);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(json_array_size(all), 8);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -241,6 +322,7 @@ int main(void)
 		TEST(a_full_queue_counts_what_it_drops),
 		TEST(the_oldest_segments_are_deleted),
 		TEST(a_follower_writes_nothing),
+		TEST(a_new_leader_finds_what_no_replica_saw),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
