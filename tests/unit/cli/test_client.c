@@ -36,9 +36,9 @@ static void approve_wants_exactly_one_machine(void **state)
 {
 	(void)state;
 	assert_int_equal(VERB(cli_approve, "--wipe"), 2);
-	verb_assert_said("which machine?");
+	verb_assert_said("which machine or claim?");
 	assert_int_equal(VERB(cli_approve, "m-1", "m-2"), 2);
-	verb_assert_said("one machine at a time");
+	verb_assert_said("one machine or claim at a time");
 	assert_int_equal(VERB(cli_approve, "--force", "m-1"), 2);
 	assert_int_equal(VERB(cli_approve, "--help"), 0);
 	verb_assert_said("kubectl");
