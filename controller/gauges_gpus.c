@@ -91,17 +91,33 @@ static bool is_reachable(const struct machine *m)
 	return !c || c->status != CONDITION_FALSE;
 }
 
+/* Labels of a machine's GPUs. */
+struct user {
+	/* Claim that has the machine; NULL: none, or its NodeClaim is not in the cache */
+	const struct node_claim *claim;
+	/* NULL: none */
+	const char *pool, *tenant;
+};
+
+/* Returns pool and tenant of the claim, because status has them only from imaging on, or until the
+ * claim has ended; without a claim those in status. */
+static struct user user_of(const struct context *c, const struct machine *m)
+{
+	const struct object_ref *r = m->status.claim_ref;
+	const struct node_claim *n = r ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, r->name) : NULL;
+
+	if (!n)
+		return (struct user){NULL, m->status.pool, m->status.tenant.name};
+	return (struct user){n, n->spec.node_pool_ref.name, n->spec.virtual_cluster_ref.name};
+}
+
 /* Counts the GPUs of a machine whose Node belongs to a tenant. spare: state of the GPUs that no pod
  * requests. */
-static void add_node(struct gauges_gpus *g, const struct machine *m, double gpus,
+static void add_node(struct gauges_gpus *g, const struct user *of, double gpus,
 		     enum gpu_state spare)
 {
-	const struct node_claim *n =
-		m->status.claim_ref
-			? CTX_GET(g->c, OBJECT_NODE_CLAIM, node_claim, m->status.claim_ref->name)
-			: NULL;
-	const char *pool = n ? n->spec.node_pool_ref.name : m->status.pool,
-		   *tenant = n ? n->spec.virtual_cluster_ref.name : m->status.tenant.name;
+	const struct node_claim *n = of->claim;
+	const char *pool = of->pool, *tenant = of->tenant;
 	const struct tenant *t = n ? tenant_get(g->tenants, str_or(tenant, "")) : NULL;
 	const struct tenant_node *node = t ? tenant_node_of(g->tenants, n) : NULL;
 	const struct gpu_parts *asked = n ? map_get(g->requests, n->meta.name) : NULL;
@@ -134,7 +150,7 @@ static bool add_machine(const struct kube_entry *en, void *arg)
 	const struct machine *m = en->object;
 	struct gauges_gpus *g = arg;
 	const double gpus = (double)machine_gpus(g->c, m);
-	const char *pool = m->status.pool, *tenant = m->status.tenant.name;
+	const struct user of = user_of(g->c, m);
 
 	switch (machine_state_find(str_or(m->status.state, "known"))) {
 	case MACHINE_RETIRED:
@@ -155,27 +171,27 @@ static bool add_machine(const struct kube_entry *en, void *arg)
 	case MACHINE_BOOTING:
 	case MACHINE_JOINING:
 	case MACHINE_GATING:
-		gpu_tally_add(g->tally, pool, tenant, GPU_STARTING, gpus);
+		gpu_tally_add(g->tally, of.pool, of.tenant, GPU_STARTING, gpus);
 		break;
 	case MACHINE_SERVING:
-		add_node(g, m, gpus, GPU_IDLE);
+		add_node(g, &of, gpus, GPU_IDLE);
 		break;
 	case MACHINE_DRAINING:
-		add_node(g, m, gpus, GPU_LEAVING);
+		add_node(g, &of, gpus, GPU_LEAVING);
 		break;
 	case MACHINE_STOPPING:
 	case MACHINE_ISOLATING:
 	case MACHINE_LEAVING:
-		gpu_tally_add(g->tally, pool, tenant, GPU_LEAVING, gpus);
+		gpu_tally_add(g->tally, of.pool, of.tenant, GPU_LEAVING, gpus);
 		break;
 	case MACHINE_DIRTY:
 	case MACHINE_INSPECTING:
 	case MACHINE_WIPING:
 	case MACHINE_VERIFYING:
-		gpu_tally_add(g->tally, pool, NULL, GPU_WIPING, gpus);
+		gpu_tally_add(g->tally, of.pool, NULL, GPU_WIPING, gpus);
 		break;
 	case MACHINE_QUARANTINED:
-		gpu_tally_add(g->tally, pool, NULL, GPU_OUT_OF_ORDER, gpus);
+		gpu_tally_add(g->tally, of.pool, NULL, GPU_OUT_OF_ORDER, gpus);
 		break;
 	}
 	return true;

@@ -61,9 +61,8 @@ static void put_machine(struct bench *d, const char *name, const char *status)
 				  name, status));
 }
 
-/* Creates a machine that serves team-a by the claim and Node `name`. */
-static void put_serving(struct bench *d, const char *name, const char *capacity,
-			const char *allocatable)
+/* Creates a claim of team-a and pool h100. */
+static void put_claim(struct bench *d, const char *name)
 {
 	bench_put(d, arena_printf(d->a,
 				  "{'kind': 'NodeClaim', 'metadata': {'name': '%s'}, 'spec': "
@@ -71,6 +70,13 @@ static void put_serving(struct bench *d, const char *name, const char *capacity,
 				  "'nodePoolRef': {'name': 'h100', 'uid': 'u'}, "
 				  "'expireAfter': '10m', 'image': " IMAGE "}}",
 				  name));
+}
+
+/* Creates a machine that serves team-a by the claim and Node `name`. */
+static void put_serving(struct bench *d, const char *name, const char *capacity,
+			const char *allocatable)
+{
+	put_claim(d, name);
 	put_machine(d, arena_printf(d->a, "m-%s", name),
 		    arena_printf(d->a,
 				 "{'state': 'serving', 'claimRef': {'name': '%s', 'uid': 'u'}, "
@@ -138,6 +144,44 @@ static void each_state_of_a_machine_is_one_of_its_gpus(void **state)
 		if (fleet(d) != (cases[i].series ? 16 : 8) ||
 		    (cases[i].series && sum(d, cases[i].series) != 8 + others))
 			fail_msg("%s: %g GPUs in all", cases[i].state, fleet(d));
+	}
+}
+
+/* As the steps write status: a claimed machine has only claimRef, a cloud instance has no pool. */
+static void pool_and_tenant_are_those_of_the_claim(void **state)
+{
+	struct bench *d = *state;
+	static const struct {
+		const char *status, *series;
+	} cases[] = {
+		{"{'state': 'claimed', 'claimRef': {'name': 'c-1', 'uid': 'u'}}",
+		 OF("h100", "team-a", "starting")},
+		{"{'state': 'booting', 'claimRef': {'name': 'c-1', 'uid': 'u'}, "
+		 "'tenant': {'name': 'team-a', 'uid': 'u'}}",
+		 OF("h100", "team-a", "starting")},
+		{"{'state': 'serving', 'claimRef': {'name': 'c-1', 'uid': 'u'}, "
+		 "'tenant': {'name': 'team-a', 'uid': 'u'}}",
+		 OF("h100", "team-a", "out_of_order")},
+		{"{'state': 'stopping', 'claimRef': {'name': 'c-1', 'uid': 'u'}, "
+		 "'tenant': {'name': 'team-a', 'uid': 'u'}}",
+		 OF("h100", "team-a", "leaving")},
+		{"{'state': 'quarantined', 'claimRef': {'name': 'c-1', 'uid': 'u'}}",
+		 OF("h100", "", "out_of_order")},
+		/* The NodeClaim was deleted by force. */
+		{"{'state': 'leaving', 'claimRef': {'name': 'c-9', 'uid': 'u'}, "
+		 "'tenant': {'name': 'team-a', 'uid': 'u'}, 'pool': 'h100'}",
+		 OF("h100", "team-a", "leaving")},
+	};
+
+	put_claim(d, "c-1");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char name[32];
+
+		str_format(name, sizeof(name), "m-%zu", i + 2);
+		put_machine(d, name, cases[i].status);
+		if (sum(d, cases[i].series) != 8 || fleet(d) != 16)
+			fail_msg("%s: %g GPUs", cases[i].status, sum(d, cases[i].series));
+		bench_status(d, OBJECT_MACHINE, name, "{'state': 'gone'}");
 	}
 }
 
@@ -228,6 +272,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(each_state_of_a_machine_is_one_of_its_gpus),
+		T(pool_and_tenant_are_those_of_the_claim),
 		T(a_free_machine_that_nobody_can_use_is_out_of_order),
 		T(gpus_of_nodes_are_divided_by_requests),
 		T(pods_count_on_nodes_of_their_tenant_alone),
