@@ -5,6 +5,7 @@
 #include "controller/gpu_use.h"
 
 #define GPU "nvidia.com/gpu"
+#define SHARED "nvidia.com/gpu.shared"
 #define MIG1 "nvidia.com/mig-1g.10gb"
 #define MIG3 "nvidia.com/mig-3g.40gb"
 
@@ -52,6 +53,28 @@ static void each_gpu_of_a_node_is_counted_once(void **state)
 		{"MIG mixed: none whole", {{GPU, 0, 0, 0}, {MIG3, 16, 16, 8}}, false, 4, 4, 0},
 		{"MIG mixed: four whole", {{GPU, 4, 4, 3}, {MIG1, 28, 28, 14}}, false, 5, 3, 0},
 		{"MIG mixed: parts fail", {{GPU, 4, 4, 0}, {MIG1, 28, 14, 14}}, false, 2, 4, 2},
+		/* The kubelet's capacity once the device plugin has been away for 5 minutes */
+		{"no plugin any more", {{GPU, 0, 0, 3}}, false, 0, 0, 8},
+		{"no plugin any more, in MIG mode", {{MIG1, 0, 0, 7}}, false, 0, 0, 8},
+		{"no plugin for both", {{GPU, 0, 0, 0}, {MIG1, 0, 0, 0}}, false, 0, 0, 8},
+		{"whole again, once in MIG mode",
+		 {{GPU, 8, 8, 3}, {MIG1, 0, 0, 0}},
+		 false,
+		 3,
+		 5,
+		 0},
+		{"MIG single: a GPU is missing", {{GPU, 49, 49, 14}}, false, 2, 5, 1},
+		{"MIG single: not seen, six parts each", {{GPU, 48, 48, 12}}, false, 2, 6, 0},
+		{"time slicing: a GPU is missing", {{GPU, 28, 28, 8}}, false, 2, 5, 1},
+		{"MIG mixed: a GPU is missing, not seen",
+		 {{MIG1, 49, 49, 7}},
+		 false,
+		 8. / 7,
+		 48. / 7,
+		 0},
+		{"shared GPUs", {{SHARED, 32, 32, 8}}, false, 2, 6, 0},
+		{"shared GPUs, renamed", {{GPU, 0, 0, 0}, {SHARED, 32, 28, 8}}, false, 2, 5, 1},
+		{"shared GPUs, and no plugin", {{SHARED, 0, 0, 8}}, false, 0, 0, 8},
 		{"more is requested than there is", {{GPU, 8, 8, 99}}, false, 8, 0, 0},
 	};
 
@@ -76,7 +99,7 @@ static void each_gpu_of_a_node_is_counted_once(void **state)
 static void a_machine_without_gpus_has_none(void **state)
 {
 	const struct resources none = {0};
-	const struct gpu_use u = gpu_use_of(0, &none, &none, (struct gpu_parts){8, 8}, false);
+	const struct gpu_use u = gpu_use_of(0, &none, &none, (struct gpu_parts){8, 8, true}, false);
 
 	(void)state;
 	assert_true(u.requested == 0 && u.idle == 0 && u.failed == 0);
