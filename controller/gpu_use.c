@@ -1,6 +1,6 @@
 #include "controller/gpu_use.h"
 
-#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,9 @@ static double share(double gpus, double x, double all)
  * all GPUs of a Node have the same number. */
 static double units_of_each(double gpus, double units)
 {
-	return gpus > 0 && units > gpus ? ceil(units / gpus) : 1;
+	const double each = gpus > 0 && units > gpus ? (double)(uint64_t)(units / gpus) : 1;
+
+	return each * gpus < units ? each + 1 : each;
 }
 
 struct gpu_use gpu_use_of(double gpus, const struct resources *capacity,
