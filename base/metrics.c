@@ -54,6 +54,10 @@ struct metric {
 	bool transient;
 	/* Most series, without "other" */
 	size_t limit;
+	/* Index of the label that keeps its value beyond the limit; LABELS_MAX: none */
+	size_t kept;
+	/* Age in ms from which a series is shown with its value, before with 0 */
+	int64_t delay;
 	struct map *series;
 };
 
@@ -148,8 +152,17 @@ static void key_add_value(struct key *k, const char *s)
 	}
 }
 
+static void key_add_label(struct key *k, const char *name, const char *value)
+{
+	key_add(k, name, strlen(name));
+	key_add(k, "=\"", 2);
+	key_add_value(k, value);
+	key_add(k, "\"", 1);
+}
+
 /* Returns the key of the series with these label values. If other is true, returns the key of the
- * series for combinations beyond the limit, all of whose label values are "other". */
+ * series for combinations beyond the limit, whose label values are "other" (but see
+ * metric_keep()). */
 static const char *key_of(const struct metric *f, const char *const *values, bool other,
 			  struct key *k)
 {
@@ -158,10 +171,8 @@ static const char *key_of(const struct metric *f, const char *const *values, boo
 	for (size_t i = 0; i < f->nlabels; i++) {
 		if (i > 0)
 			key_add(k, ",", 1);
-		key_add(k, f->label[i], strlen(f->label[i]));
-		key_add(k, "=\"", 2);
-		key_add_value(k, other ? "other" : str_or(values[i], ""));
-		key_add(k, "\"", 1);
+		key_add_label(k, f->label[i],
+			      other && i != f->kept ? "other" : str_or(values[i], ""));
 	}
 	return k->text;
 }
@@ -199,6 +210,7 @@ static struct metric *family(struct metrics *m, enum type type, const char *name
 	f->help = mem_strdup(help);
 	f->series = map_new(series_free);
 	f->limit = SERIES_MAX;
+	f->kept = LABELS_MAX;
 	for (; labels && labels[f->nlabels]; f->nlabels++) {
 		assert(f->nlabels < LABELS_MAX && strlen(labels[f->nlabels]) < 64);
 		f->label[f->nlabels] = mem_strdup(labels[f->nlabels]);
@@ -317,6 +329,29 @@ void metric_limit(struct metric *f, size_t series)
 	f->limit = series;
 }
 
+void metric_keep(struct metric *f, size_t label)
+{
+	assert(label < f->nlabels);
+	f->kept = label;
+}
+
+void metric_delay(struct metric *f, int64_t ms)
+{
+	assert(f->type != GAUGE);
+	f->delay = ms;
+}
+
+void metric_remove(struct metric *f, const char *first)
+{
+	struct map_iter it;
+	struct key k = {0};
+
+	key_add_label(&k, f->label[0], first);
+	map_for_each (it, f->series)
+		if (str_starts(it.key, k.text))
+			map_del(f->series, it.key);
+}
+
 void metric_clear(struct metric *f)
 {
 	map_clear(f->series);
@@ -416,6 +451,17 @@ static void write_line(const struct metric *f, const char *ending, const char *l
 	buf_puts(p->out, "\n");
 }
 
+/* True if the series is too young to be shown with its value. */
+static bool is_new(const struct metric *f, const struct series *s)
+{
+	int64_t age;
+
+	if (!f->delay || !s->created)
+		return false;
+	age = now_of(f->all) - s->created;
+	return age >= 0 && age < f->delay;
+}
+
 /* Returns Unix ms as seconds. */
 static const char *seconds(int64_t ms, char out[static 32])
 {
@@ -456,6 +502,15 @@ static const char *le_label(double bound, bool open, char out[static 48])
 	return out;
 }
 
+/* Returns what is shown of a series that is new: the same without events. */
+static struct series *without_events(const struct metric *f, const struct series *s)
+{
+	struct series *x = mem_alloc(sizeof(*x) + f->nbounds * sizeof(x->bucket[0]));
+
+	x->created = s->created;
+	return x;
+}
+
 static void write_histogram(const struct metric *f, const char *labels, const struct series *s,
 			    const struct page *p)
 {
@@ -475,22 +530,30 @@ static void write_histogram(const struct metric *f, const char *labels, const st
 	write_created(f, labels, s, p);
 }
 
+static void write_series(const struct metric *f, const char *labels, const struct series *s,
+			 const struct page *p)
+{
+	char text[32];
+
+	if (f->type == HISTOGRAM) {
+		write_histogram(f, labels, s, p);
+		return;
+	}
+	write_line(f, "", labels, "", number(s->value, text), p);
+	if (f->type == COUNTER)
+		write_created(f, labels, s, p);
+}
+
 static void write_family(const struct metric *f, const struct page *p)
 {
 	struct map_iter it;
-	char text[32];
 
 	write_help(f, p);
 	map_for_each (it, f->series) {
-		const struct series *s = it.value;
+		struct series *empty = is_new(f, it.value) ? without_events(f, it.value) : NULL;
 
-		if (f->type == HISTOGRAM) {
-			write_histogram(f, it.key, s, p);
-			continue;
-		}
-		write_line(f, "", it.key, "", number(s->value, text), p);
-		if (f->type == COUNTER)
-			write_created(f, it.key, s, p);
+		write_series(f, it.key, empty ? empty : it.value, p);
+		free(empty);
 	}
 }
 

@@ -57,8 +57,18 @@ struct metric *metrics_find(const struct metrics *m, const char *name);
 /* Returns the value of a counter or gauge; 0 if the series does not exist. */
 double metric_get(const struct metric *f, const char *const *values);
 
+/* Shows each series of a counter or histogram with 0 for its first `ms`, whatever it has counted;
+ * afterwards with all that it counted. So a page with 0 is read before the first event, although a
+ * series is created by it. Has no effect without a clock. metric_get() is not delayed. */
+void metric_delay(struct metric *f, int64_t ms);
+
 /* Sets the most series that the family has beside "other"; at first 1,000. */
 void metric_limit(struct metric *f, size_t series);
+/* Beyond the limit, lets the label at this index keep its value: "other" is then one series for
+ * each of these values, which must be a closed list. */
+void metric_keep(struct metric *f, size_t label);
+/* Removes all series whose first label has this value. */
+void metric_remove(struct metric *f, const char *first);
 /* Removes all series of a family. */
 void metric_clear(struct metric *f);
 /* Sets all series of a gauge to 0. */

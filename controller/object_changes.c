@@ -238,6 +238,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	if (o && !old)
 		known_series_object(&c->ctx, w->kind, name);
 	audit_trail_change(c->audit_trail, w->kind, old ? old->object : NULL, o);
+	if (!o)
+		known_series_gone(&c->ctx, w->kind, name);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 	view_changed(c->view, w->kind, name);

@@ -204,6 +204,20 @@ void counters_turn(struct counters *f)
 		metric_add(f->turns, NULL, 1);
 }
 
+/* Delays the series of what the leader counts (not those of requests): many are created by their
+ * first event, or too shortly before for a scrape. */
+static void delay_new_series(struct counters *f)
+{
+	struct metric *const all[] = {f->state_seconds, f->act_failures, f->claims_created,
+				      f->claims_failed, f->claims_warm,	 f->leaves,
+				      f->wipes,		f->revoked,	 f->turns,
+				      f->transitions,	f->looks,	 f->pod_waits,
+				      f->first_pods,	f->drives};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		metric_delay(all[i], COUNTERS_DELAY_MS);
+}
+
 struct counters *counters_new(struct context *c)
 {
 	struct counters *f = mem_new(struct counters);
@@ -226,8 +240,9 @@ struct counters *counters_new(struct context *c)
 					    LABELS("pool"));
 	f->claims_failed = metrics_counter(m, "drover_claims_failed_total",
 					   "NodeClaims that failed.", LABELS("pool", "reason"));
-	/* About a hundred reasons for each pool. */
+	/* Beyond the limit a failure loses its pool, but not its reason. */
 	metric_limit(f->claims_failed, 10000);
+	metric_keep(f->claims_failed, 1);
 	f->claims_warm = metrics_counter(
 		m, "drover_claims_warm_total",
 		"Claims of warm machines, by whether the agent answered or the machine was booted.",
@@ -278,6 +293,7 @@ struct counters *counters_new(struct context *c)
 		m, "drover_tenant_first_pod_seconds",
 		"Time from a VirtualCluster's creation until its first pod ran on a machine.", NULL,
 		seconds, sizeof(seconds) / sizeof(seconds[0]));
+	delay_new_series(f);
 	return f;
 }
 

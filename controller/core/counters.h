@@ -12,6 +12,9 @@
  * replica counts. All functions accept f NULL and then count nothing.
  */
 struct counters;
+/* Each new series is shown with 0 for this time, and then with what it counted (metric_delay()):
+ * two scrapes at an interval of a minute. */
+#define COUNTERS_DELAY_MS (2 * 60 * 1000)
 struct counters *counters_new(struct context *c);
 void counters_free(struct counters *f);
 

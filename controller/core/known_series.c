@@ -1,7 +1,6 @@
 #include "controller/core/known_series.h"
 
 #include "api/annotations.h"
-#include "api/reasons.h"
 #include "base/str.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -26,24 +25,21 @@ static const char *const transitions[] = {"serving", "free", NULL};
 static const char *const bounds[] = {"p50", "p90", "later", NULL};
 /* Names of PriorityClasses are those of tenants. */
 static const char *const classes[] = {"none", NULL};
-static const char *const reasons[] = {
-#define REASON(name, meaning, remedy) #name,
-#include "api/reasons.def"
-	NULL};
-
 /* One family. Its first label has the name of an object, or a value of `first`; its second label,
  * if any, a value of `second`. */
 static const struct row {
 	const char *family;
 	enum named named;
 	const char *const *first, *const *second;
+	/* True: no series begins before its first event, because the values are too many */
+	bool unstarted;
 } rows[] = {
 	{"drover_wipes_total", .first = verdicts},
 	{"drover_leaves_total", .first = leaves},
 	{"drover_claims_warm_total", .first = agents},
 	{"drover_eta_ways_total", .first = transitions, .second = bounds},
 	{"drover_claims_created_total", .named = POOL},
-	{"drover_claims_failed_total", .named = POOL, .second = reasons},
+	{"drover_claims_failed_total", .named = POOL, .unstarted = true},
 	{"drover_pod_wait_seconds", .named = TENANT, .second = classes},
 	{"drover_machine_looks_total", .named = PROVIDER, .second = outcomes},
 };
@@ -62,7 +58,7 @@ static void start_named(struct context *c, enum named named, const char *name)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct metric *f = metrics_find(c->metrics, rows[i].family);
 
-		if (f && named != NOTHING && rows[i].named == named)
+		if (f && !rows[i].unstarted && named != NOTHING && rows[i].named == named)
 			start(f, name, &rows[i]);
 	}
 }
@@ -106,4 +102,14 @@ void known_series_object(struct context *c, enum object_kind_id kind, const char
 {
 	if (c->leading)
 		start_named(c, kinds[kind], name);
+}
+
+void known_series_gone(struct context *c, enum object_kind_id kind, const char *name)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct metric *f = metrics_find(c->metrics, rows[i].family);
+
+		if (f && kinds[kind] != NOTHING && rows[i].named == kinds[kind])
+			metric_remove(f, name);
+	}
 }

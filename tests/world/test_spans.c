@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include "base/str.h"
 #include "base/traces/traces.h"
+#include "controller/core/counters.h"
 #include "controller/core/spans.h"
 #include "otlp.pb-c.h"
 #include "tests/world/leaving.h"
@@ -158,12 +159,12 @@ static void a_claim_is_one_trace_from_the_pod_to_the_wipe(void **state)
 	begin(&w, 911, 1);
 	world_wait_all(&w, "free", 600);
 	/* The first inspection and wipe belong to no claim. */
-	world_run(&w, 10000);
+	world_run(&w, COUNTERS_DELAY_MS);
 	assert_int_equal(collector.n, 0);
 	assert_false(has_exemplar(&w, "wiping", NULL));
 	world_pod(&w, &w.tenants[0], "train");
 	world_wait_running(&w, &w.tenants[0], "train", 900);
-	world_run(&w, 60000);
+	world_run(&w, COUNTERS_DELAY_MS);
 	claim = span("claim", NULL, 0);
 	assert_true(has_exemplar(&w, "booting", claim->trace));
 	assert_true(claim->root);

@@ -155,6 +155,85 @@ static void the_number_of_series_is_bounded(void **state)
 	assert_true(metric_get(a, LABELS("n999", "z")) == 2);
 }
 
+static void a_label_may_keep_its_value_beyond_the_limit(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct metric *a = metrics_counter(m, "a_total", "A.", LABELS("pool", "reason"));
+	char pool[32];
+
+	(void)state;
+	metric_limit(a, 2000);
+	metric_keep(a, 1);
+	for (int i = 0; i < 1500; i++) {
+		snprintf(pool, sizeof(pool), "p%d", i);
+		metric_add(a, LABELS(pool, "Fire"), 1);
+		metric_add(a, LABELS(pool, "Water"), 1);
+	}
+	assert_int_equal(count_lines(m, "a_total{"), 2002);
+	assert_true(metric_get(a, LABELS("other", "Fire")) == 500);
+	assert_true(metric_get(a, LABELS("other", "Water")) == 500);
+}
+
+static void series_of_a_name_are_removed(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct metric *a = metrics_counter(m, "a_total", "A.", LABELS("pool", "reason")),
+		      *b = metrics_counter(m, "b_total", "B.", LABELS("pool"));
+
+	(void)state;
+	metric_add(a, LABELS("p", "x"), 1);
+	metric_add(a, LABELS("p", "y"), 1);
+	metric_add(a, LABELS("p2", "x"), 1);
+	metric_add(a, LABELS("x", "p"), 1);
+	metric_add(b, LABELS("p"), 1);
+	metric_add(b, LABELS("p2"), 1);
+	metric_remove(a, "p");
+	metric_remove(b, "p");
+	written(m, "# HELP a_total A.\n# TYPE a_total counter\n"
+		   "a_total{pool=\"p2\",reason=\"x\"} 1\na_total{pool=\"x\",reason=\"p\"} 1\n"
+		   "# HELP b_total B.\n# TYPE b_total counter\nb_total{pool=\"p2\"} 1\n");
+}
+
+static int64_t clock_of(void *arg)
+{
+	return *(int64_t *)arg;
+}
+
+#define PAGE                                                                                       \
+	"# HELP a_total A.\n# TYPE a_total counter\na_total{x=\"b\"} %d\n"                         \
+	"# HELP h H.\n# TYPE h histogram\nh_bucket{x=\"b\",le=\"1\"} %d\n"                         \
+	"h_bucket{x=\"b\",le=\"+Inf\"} %d\nh_count{x=\"b\"} %d\nh_sum{x=\"b\"} %d\n"
+
+/* What Prometheus reads around the first event: 0 before, the number of events afterwards. */
+static void a_delayed_series_is_seen_with_0_first(void **state)
+{
+	static const double bounds[] = {1};
+	OWN(metrics) m = metrics_new();
+	int64_t now = 1796119200000;
+	struct metric *a = metrics_counter(m, "a_total", "A.", LABELS("x")),
+		      *h = metrics_histogram(m, "h", "H.", LABELS("x"), bounds, 1);
+	char want[512];
+
+	(void)state;
+	metrics_clock(m, clock_of, &now);
+	metric_delay(a, 1000);
+	metric_delay(h, 1000);
+	for (int i = 0; i < 3; i++) {
+		metric_add(a, LABELS("b"), 1);
+		metric_observe(h, LABELS("b"), 1);
+	}
+	now += 999;
+	snprintf(want, sizeof(want), PAGE, 0, 0, 0, 0, 0);
+	written(m, want);
+	assert_true(metric_get(a, LABELS("b")) == 3);
+	now += 1;
+	snprintf(want, sizeof(want), PAGE, 3, 3, 3, 3, 3);
+	written(m, want);
+	/* The clock was set back: what was shown is not taken back. */
+	now -= 3600 * 1000;
+	written(m, want);
+}
+
 static void a_long_value_is_cut(void **state)
 {
 	OWN(metrics) m = metrics_new();
@@ -277,6 +356,9 @@ int main(void)
 		cmocka_unit_test(only_transient_families_are_forgotten),
 		cmocka_unit_test(values_are_escaped),
 		cmocka_unit_test(the_number_of_series_is_bounded),
+		cmocka_unit_test(a_label_may_keep_its_value_beyond_the_limit),
+		cmocka_unit_test(series_of_a_name_are_removed),
+		cmocka_unit_test(a_delayed_series_is_seen_with_0_first),
 		cmocka_unit_test(a_long_value_is_cut),
 		cmocka_unit_test(numbers_read_back),
 		cmocka_unit_test(not_a_number_does_not_spoil_a_sum),
