@@ -331,6 +331,7 @@ static void on_following(void *arg)
 	/* Drop the queued requests: a former leader must not send them. */
 	kube_client_drop_queued(c->ctx.host);
 	tenants_drop_queued(c->tenants);
+	claims_clear(c->claims);
 	unwanted_clear(provisioner_unwanted(c->provisioner));
 	underused_clear(provisioner_underused(c->provisioner));
 	drift_clear(c->drift);

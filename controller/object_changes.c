@@ -90,6 +90,17 @@ static void on_bad(const json_t *o, const struct err *e, void *arg)
 	validation_bad(w->c->validation, w->kind, o, e);
 }
 
+/* Kicks a claim that names a changed Machine, if it has no machine yet: it may end if the Machine
+ * cannot accept it any more. */
+static bool kick_hoping(const struct node_claim *n, void *arg)
+{
+	struct controller *c = arg;
+
+	if (!n->status.machine_ref)
+		claims_kick(c->claims, n->meta.name);
+	return true;
+}
+
 void object_changes_machine(struct controller *c, const char *name, const struct machine *m)
 {
 	lives_update(c->lives, name, m);
@@ -97,6 +108,7 @@ void object_changes_machine(struct controller *c, const char *name, const struct
 	drains_machine(c->drains, name);
 	if (m && m->status.claim_ref)
 		claims_kick(c->claims, m->status.claim_ref->name);
+	claim_index_each(&c->ctx, CLAIM_BY_MACHINE, name, kick_hoping, c);
 }
 
 static void kick_claim_of(struct controller *c, const struct kube_entry *en)

@@ -18,9 +18,9 @@
 #define AGAIN_MS 5000
 #define AGAIN_MAX_MS 300000
 /* Maximum number of requests in flight, over all tenants. A claim beyond it is checked again
- * after FULL_MS. */
+ * after LATER_MS. */
 #define IN_FLIGHT 16
-#define FULL_MS 1000
+#define LATER_MS 1000
 #define REASON_MAX 1024
 
 struct approval_asks {
@@ -246,7 +246,7 @@ static void send(struct ask *x, const struct virtual_cluster_webhook *to,
 		x->of->in_flight++;
 		break;
 	case WEBHOOK_NOT_YET:
-		loop_timer_start(&x->again, FULL_MS);
+		loop_timer_start(&x->again, LATER_MS);
 		break;
 	case WEBHOOK_NOT_SENT:
 		str_format(text, sizeof(text), "spec.approval.webhook.%s: %.220s", member, e.text);
@@ -268,11 +268,11 @@ void approval_asks_look(struct approval_asks *s, const struct node_claim *n)
 		return;
 	}
 	x = ask_of(s, n);
-	if (x->answer.time || webhook_busy(x->webhook) || loop_now(c->loop) < x->after ||
-	    !ctx_may_act(c))
+	if (x->answer.time || webhook_busy(x->webhook) || loop_now(c->loop) < x->after)
 		return;
-	if (s->in_flight >= IN_FLIGHT) {
-		loop_timer_start(&x->again, FULL_MS);
+	/* Nothing reports that one of these conditions has ended. */
+	if (!ctx_may_act(c) || s->in_flight >= IN_FLIGHT) {
+		loop_timer_start(&x->again, LATER_MS);
 		return;
 	}
 	send(x, vc->spec.approval.webhook, n);

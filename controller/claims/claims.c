@@ -31,6 +31,7 @@
 /* Time within which a machine has to accept a claim. A claim that no machine accepted by then was
  * planned from outdated data. */
 #define UNTAKEN_MS 30000
+#define AGAIN_MS 1000
 
 struct claims {
 	struct context *c;
@@ -45,10 +46,11 @@ struct entry {
 	char *name;
 	struct loop_timer timer;
 	struct status_writer write;
-	/* loop_now() at which a claim with this UID was first seen, or was approved */
-	int64_t first_seen;
-	/* True: the claim has waited for its approval since it was first seen */
-	bool unapproved;
+	/* loop_now() since which a machine could have accepted the claim, as far as this leader has
+	 * seen; 0: not yet. Set by age_of(). */
+	int64_t open_since;
+	/* state of the claim's approval at the last check */
+	enum approval_state approval;
 	char uid[64];
 	/* Failure reason if the write in flight is the first to report that the claim failed; else
 	 * "" */
@@ -67,15 +69,6 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 				      en->failing);
 	en->failing[0] = '\0';
 	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
-}
-
-/* True if an operator approved that machine m already serves claim n (drover approve --adopt). */
-static bool adopts(const struct machine *m, const struct node_claim *n)
-{
-	const struct machine_approval *ap = m ? m->spec.approval : NULL;
-
-	return ap && ap->action == APPROVE_ADOPT && str_eq(ap->claim, n->meta.name) &&
-	       !str_eq(ap->id, m->status.approval_id);
 }
 
 /* False if the tenant's API server reported that no Node of that name exists. True if the Node
@@ -108,6 +101,35 @@ static bool may_be_adopted(const struct tenants *ts, const struct node_claim *n,
 	struct tenant *t = tenant_get(ts, str_or(n->spec.virtual_cluster_ref.name, ""));
 
 	return s == MACHINE_KNOWN && t && may_have_node(t, n->meta.name);
+}
+
+/* True if the machine may already serve the claim, or is about to be adopted for it. Such a claim
+ * has no machine in its status, for example because it was restored from a backup. The claim stays,
+ * whatever its approval. */
+static bool may_run(const struct entry *en, const struct node_claim *n)
+{
+	const struct tenants *ts = en->owner->spec.status.tenants;
+	const struct object_ref *r =
+		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
+	const struct machine *m = machine_named_by(en->owner->c, n);
+
+	return m &&
+	       (approval_is_adopted(m, n) ||
+		/* reason ClaimReplaced: the machine may serve the earlier claim of this name */
+		(m->status.claim_ref && str_eq(m->status.claim_ref->name, n->meta.name)) ||
+		may_serve(ts, n, r, m) ||
+		may_be_adopted(ts, n, machine_state_find(str_or(m->status.state, ""))));
+}
+
+/* Returns for how many ms a machine could have accepted the claim, as far as this leader has
+ * seen. */
+static int64_t age_of(struct entry *en)
+{
+	const int64_t now = loop_now(en->owner->c->loop);
+
+	if (!en->open_since)
+		en->open_since = now;
+	return now - en->open_since;
 }
 
 static void on_owed(json_t *o, const struct err *e, void *arg)
@@ -158,7 +180,7 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 static bool withdraw(struct entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
-	int64_t age = loop_now(c->loop) - en->first_seen;
+	int64_t age = age_of(en);
 	const struct object_ref *r =
 		n->spec.machine_ref ? n->spec.machine_ref : n->status.machine_ref;
 	const struct machine *m = r ? CTX_GET(c, OBJECT_MACHINE, machine, r->name) : NULL;
@@ -182,21 +204,12 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 	     * released, the claim's Node is all that is left: add it to the pending cleanup. */
 	    may_serve(en->owner->spec.status.tenants, n, r, m))
 		return released && owe_node(en, n, m);
-	if (!n->meta.deletion_timestamp && (adopts(m, n) ||
-					    /* Keep the claim: its machine waits for proofs. */
-					    may_serve(en->owner->spec.status.tenants, n, r, m)))
-		return false;
-	/* Keep the claim: it was created anew, for example from a backup without statuses, and the
-	 * machine may still serve the earlier claim of this name (reason ClaimReplaced). */
-	if (!n->meta.deletion_timestamp && m && m->status.claim_ref &&
-	    str_eq(m->status.claim_ref->name, n->meta.name))
-		return false;
 	if (n->meta.deletion_timestamp)
 		return !ctx_crds_terminating(c) &&
 		       (!settle_ensure(c, &en->write, n, m, on_written) ||
 			writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
 					 false, on_written));
-	if (age < UNTAKEN_MS || may_be_adopted(en->owner->spec.status.tenants, n, s)) {
+	if (age < UNTAKEN_MS || may_run(en, n)) {
 		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
 		return false;
 	}
@@ -205,6 +218,18 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 		avoided_add(en->owner->spec.avoided, r->name);
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
+}
+
+/* True if claims may be deleted now. False: the claim is checked again after AGAIN_MS, because
+ * nothing reports that claims may be deleted. */
+static bool may_delete(struct entry *en)
+{
+	const struct context *c = en->owner->c;
+
+	if (ctx_may_act(c) && !ctx_crds_terminating(c))
+		return true;
+	loop_timer_start(&en->timer, AGAIN_MS);
+	return false;
 }
 
 /* Deletes a claim whose pods were all deleted before its machine was written to. True: a write was
@@ -216,7 +241,7 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 
 	if (ms >= 0 && ms < UNWANTED_MS)
 		loop_timer_start(&en->timer, UNWANTED_MS - ms);
-	if (ms < UNWANTED_MS || !ctx_may_act(c) || ctx_crds_terminating(c))
+	if (ms < UNWANTED_MS || !may_delete(en))
 		return false;
 	log_info("claim withdrawn: no pod needs it any more", LOG_S("claim", en->name));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "NoPodWaits",
@@ -235,8 +260,7 @@ static bool give_up(struct entry *en, const struct node_claim *n)
 	char why[160];
 	int64_t next_ms;
 
-	if (!n->spec.burst || n->meta.deletion_timestamp || !ctx_may_act(c) ||
-	    ctx_crds_terminating(c))
+	if (!n->spec.burst || n->meta.deletion_timestamp || !may_delete(en))
 		return false;
 	if (i && i->refused_time &&
 	    str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name)) {
@@ -272,31 +296,42 @@ static void derive(struct entry *en, const struct node_claim *n)
 }
 
 /* True if the claim waits for its approval, and its machine could still accept it. Then the claim
- * stays, however long the approval takes. The time within which a machine has to accept the claim
- * begins when the claim is approved. */
-static bool waits_for_decision(struct entry *en, const struct node_claim *n)
+ * stays, however long the approval takes. */
+static bool waits_for_decision(const struct context *c, const struct node_claim *n)
 {
-	struct context *c = en->owner->c;
 	const struct machine *m = machine_named_by(c, n);
 
-	if (n->meta.deletion_timestamp || approval_of(c, n).state != APPROVAL_WAITING) {
-		if (en->unapproved)
-			en->first_seen = loop_now(c->loop);
-		en->unapproved = false;
-		approval_asks_forget(en->owner->asks, en->name);
-		return false;
-	}
-	en->unapproved = true;
-	approval_asks_look(en->owner->asks, n);
-	return !n->spec.machine_ref ||
-	       (m && str_eq(m->status.state, machine_state_info[MACHINE_FREE].name) &&
-		!m->status.claim_ref && !m->meta.deletion_timestamp);
+	return approval_of(c, n).state == APPROVAL_WAITING &&
+	       (!n->spec.machine_ref ||
+		(m && str_eq(m->status.state, machine_state_info[MACHINE_FREE].name) &&
+		 !m->status.claim_ref && !m->meta.deletion_timestamp));
 }
 
-static bool is_denied(const struct entry *en, const struct node_claim *n)
+/* Asks the webhook while the claim waits. Restarts the time within which a machine has to accept
+ * the claim when the claim is approved. */
+static void follow_approval(struct entry *en, const struct node_claim *n)
 {
-	return !n->meta.deletion_timestamp &&
-	       approval_of(en->owner->c, n).state == APPROVAL_REFUSED;
+	const enum approval_state is = n->meta.deletion_timestamp
+					       ? APPROVAL_NOT_NEEDED
+					       : approval_of(en->owner->c, n).state;
+
+	if (is != en->approval)
+		en->open_since = 0;
+	en->approval = is;
+	if (is == APPROVAL_WAITING)
+		approval_asks_look(en->owner->asks, n);
+	else
+		approval_asks_forget(en->owner->asks, en->name);
+}
+
+/* True if the claim stays as it is until its approval is given, or until its denial ends. */
+static bool rests(struct entry *en, const struct node_claim *n)
+{
+	if (n->meta.deletion_timestamp || may_run(en, n) ||
+	    (en->approval != APPROVAL_REFUSED && !waits_for_decision(en->owner->c, n)))
+		return false;
+	en->open_since = 0;
+	return true;
 }
 
 /* Deletes a denied claim once its time is over. True: a write was started. */
@@ -311,7 +346,7 @@ static bool end_denied(struct entry *en, const struct node_claim *n)
 	left = approval_denied_until(is.decision) - loop_wall(c->loop);
 	if (left > 0)
 		loop_timer_start(&en->timer, left);
-	if (left > 0 || !ctx_may_act(c) || ctx_crds_terminating(c))
+	if (left > 0 || !may_delete(en))
 		return false;
 	log_info("denied claim deleted: its time is over", LOG_S("claim", en->name));
 	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
@@ -333,12 +368,12 @@ static void look(void *arg)
 	if (!str_eq(en->uid, n->meta.uid)) {
 		/* The claim is new, or has replaced one of the same name. */
 		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
-		en->first_seen = loop_now(c->loop);
-		en->unapproved = false;
+		en->open_since = 0;
 	}
 	if (!c->leading || writer_busy(&en->write) || !c->ready)
 		return;
-	if (waits_for_decision(en, n) || is_denied(en, n)) {
+	follow_approval(en, n);
+	if (rests(en, n)) {
 		if (!end_denied(en, n) && !take_back(en, n))
 			derive(en, n);
 		return;
@@ -385,11 +420,18 @@ void claims_kick(struct claims *cl, const char *claim)
 		en = mem_new(struct entry);
 		en->owner = cl;
 		en->name = mem_strdup(claim);
-		en->first_seen = loop_now(cl->c->loop);
 		writer_init(&en->write, cl->c, en);
 		loop_timer_init(&en->timer, cl->c->group, look, en);
 		map_put(cl->entries, claim, en);
 	}
 	if (!writer_busy(&en->write))
 		loop_timer_start(&en->timer, 0);
+}
+
+void claims_clear(struct claims *cl)
+{
+	struct map_iter it;
+
+	map_for_each (it, cl->entries)
+		((struct entry *)it.value)->open_since = 0;
 }

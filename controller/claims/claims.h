@@ -25,5 +25,8 @@ struct claims *claims_new(const struct claims_spec *spec);
 void claims_free(struct claims *cl);
 /* Schedules a check of this claim for the next loop turn. */
 void claims_kick(struct claims *cl, const char *claim);
+/* Forgets since when machines could have accepted the claims: the time within which a machine has
+ * to accept a claim begins anew for each leader. Call when another replica becomes the leader. */
+void claims_clear(struct claims *cl);
 
 #endif

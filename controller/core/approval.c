@@ -28,12 +28,25 @@ bool approval_same_gang(const struct node_claim *a, const struct node_claim *b)
 	       str_eq(a->spec.virtual_cluster_ref.name, b->spec.virtual_cluster_ref.name);
 }
 
-/* True if the claim has a machine: one has accepted it, or its cloud instance has a Machine. */
-static bool is_bound(const struct context *c, const struct node_claim *n)
+bool approval_is_adopted(const struct machine *m, const struct node_claim *n)
 {
-	const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, n->meta.name);
+	const struct machine_approval *a = m->spec.approval;
 
-	return n->status.machine_ref || machine_of_claim(c, n) ||
+	return a && a->action == APPROVE_ADOPT && str_eq(a->claim, n->meta.name) &&
+	       !str_eq(a->id, m->status.approval_id);
+}
+
+/* True if the claim has a machine: one has accepted it, its cloud instance has a Machine, or the
+ * machine that it names serves the claim of this name. After a restore of the claim that machine
+ * still names the UID of the earlier claim (reason ClaimReplaced). */
+static bool has_machine(const struct context *c, const struct node_claim *n)
+{
+	const struct machine *m = CTX_GET(c, OBJECT_MACHINE, machine, n->meta.name),
+			     *named = machine_named_by(c, n);
+
+	return n->status.machine_ref ||
+	       (named && named->status.claim_ref &&
+		str_eq(named->status.claim_ref->name, n->meta.name)) ||
 	       (m && m->spec.elastic && str_eq(m->spec.elastic->claim.uid, n->meta.uid));
 }
 
@@ -73,12 +86,18 @@ struct approval approval_of(const struct context *c, const struct node_claim *n)
 	struct search s = {.vc = CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 					 str_or(n->spec.virtual_cluster_ref.name, "")),
 			   .of = n};
+	const struct machine *named;
 
-	if ((s.vc && s.vc->spec.approval.claims == APPROVAL_NONE) || is_bound(c, n))
+	if ((s.vc && s.vc->spec.approval.claims == APPROVAL_NONE) || has_machine(c, n))
 		return (struct approval){.state = APPROVAL_NOT_NEEDED};
 	(void)consider(n, &s);
 	if (n->spec.gang)
 		claim_index_each(c, CLAIM_BY_GANG, n->spec.gang->uid, consider, &s);
+	named = machine_named_by(c, n);
+	/* An operator says that the machine runs for the claim already. Only a denial of the claim
+	 * counts then (steps/adopt.c). */
+	if (!s.best.decision && named && approval_is_adopted(named, n))
+		return (struct approval){.state = APPROVAL_NOT_NEEDED};
 	s.best.state = !s.best.decision				     ? APPROVAL_WAITING
 		       : s.best.decision->decision == CLAIM_APPROVED ? APPROVAL_GIVEN
 								     : APPROVAL_REFUSED;

@@ -7,6 +7,7 @@
 #include "controller/steps/adopt.h"
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/core/approval.h"
 #include "controller/life/ask.h"
 #include "controller/life/bmc.h"
 #include "controller/life/journal.h"
@@ -22,6 +23,20 @@ bool adopt_wanted(const struct life *l)
 	const struct machine_approval *a = l->m->spec.approval;
 
 	return a && a->action == APPROVE_ADOPT && a->id && !str_eq(a->id, l->m->status.approval_id);
+}
+
+/* True if the claim was denied and no machine serves it: then this machine is not adopted for it
+ * either. */
+static bool is_denied(struct life *l, const struct node_claim *n)
+{
+	const struct approval a = approval_of(l->c, n);
+
+	if (a.state != APPROVAL_REFUSED)
+		return false;
+	life_wait(l, WAITING_APPROVAL, REASON_ClaimDenied,
+		  "NodeClaim %s was denied by %.200s; delete and create it, then approve again",
+		  n->meta.name, str_or(a.decision->by, "unknown"));
+	return true;
 }
 
 static const struct node_claim *claim_of(struct life *l)
@@ -48,7 +63,7 @@ static const struct node_claim *claim_of(struct life *l)
 	else if (n->meta.deletion_timestamp)
 		life_wait(l, WAITING_APPROVAL, REASON_ClaimNotFound,
 			  "NodeClaim %s is being deleted; once it is gone, create it again", name);
-	else
+	else if (/* mutant: denied-adopted */ !is_denied(l, n))
 		return n;
 	return NULL;
 }

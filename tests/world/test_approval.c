@@ -59,6 +59,93 @@ static void a_leader_change_does_not_lose_the_decision(void **state)
 	world_stop(&w);
 }
 
+/* Asserts that the first claim is the one with this object for 20 s in which no Machine can be
+ * written, and that it gets its machine then. The 30 s in which a machine has to accept a claim
+ * begin when the leader sees that it may. */
+static void has_its_time(struct sim_world *w, const json_t *claim)
+{
+	OWN_JSON o = NULL;
+
+	w->refused = "/machines/gpu-1/status";
+	world_run(w, 20 * 1000);
+	w->refused = NULL;
+	world_wait_running(w, &w->tenants[0], "train", 3600);
+	o = approving_first(w);
+	assert_string_equal(json_str_at(o, "metadata", "uid"),
+			    json_str_at(claim, "metadata", "uid"));
+}
+
+/* The standby has known the claim for hours when it begins to lead. */
+static void a_new_leader_leaves_an_approved_claim_its_time(void **state)
+{
+	struct sim_world w;
+	OWN_JSON o = NULL;
+
+	(void)state;
+	start(&w, 8109, 1);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	approving_wait(&w, "ApprovalPending");
+	world_run(&w, 3600 * 1000);
+	o = approving_first(&w);
+	world_kill(&w.replicas[0]);
+	w.refused = "/machines/gpu-1/status";
+	approving_decide_first(&w, "Approved");
+	approving_wait(&w, "Approved");
+	has_its_time(&w, o);
+	world_stop(&w);
+}
+
+static void a_denied_claim_that_needs_no_approval_any_more_has_its_time(void **state)
+{
+	struct sim_world w;
+	OWN_JSON o = NULL;
+
+	(void)state;
+	start(&w, 8110, 1);
+	world_pod(&w, &w.tenants[0], "train");
+	approving_wait(&w, "ApprovalPending");
+	approving_decide_first(&w, "Denied");
+	approving_wait(&w, "ClaimDenied");
+	world_run(&w, 20 * 60 * 1000);
+	o = approving_first(&w);
+	w.refused = "/machines/gpu-1/status";
+	approving_ask(&w, json_pack("{s:s}", "claims", "None"));
+	has_its_time(&w, o);
+	world_stop(&w);
+}
+
+static bool is_first(struct sim_world *w, const json_t *claim)
+{
+	OWN_JSON o = approving_first(w);
+
+	return o &&
+	       str_eq(json_str_at(o, "metadata", "uid"), json_str_at(claim, "metadata", "uid"));
+}
+
+/* The reserved machine becomes unusable while its claim waits, and 30 s later the claim ends. */
+static void a_claim_whose_machine_fails_is_withdrawn_in_30_s(void **state)
+{
+	struct sim_world w;
+	OWN_JSON o = NULL;
+
+	(void)state;
+	start(&w, 8111, 1);
+	world_pod(&w, &w.tenants[0], "train");
+	approving_wait(&w, "ApprovalPending");
+	world_run(&w, 3600 * 1000);
+	o = approving_first(&w);
+	world_do(&w, &w.host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
+		 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", "drover.dev/quarantine",
+			   "01 fans"));
+	world_wait_state(&w.servers[0], "quarantined", 60);
+	world_run(&w, 20 * 1000);
+	assert_true(is_first(&w, o));
+	world_run(&w, 15 * 1000);
+	assert_false(is_first(&w, o));
+	world_stop(&w);
+}
+
 static bool no_claims(void *arg)
 {
 	struct sim_world *w = arg;
@@ -125,6 +212,31 @@ static void after_its_time_a_denied_claim_is_asked_for_again(void **state)
 				json_str_at(later, "metadata", "uid"));
 	approving_wait(&w, "ApprovalPending");
 	approving_all_rest(&w);
+	world_stop(&w);
+}
+
+/* The end of a denial comes while the leader may not act, because its Lease was not renewed. */
+static void the_end_of_a_denial_is_not_missed(void **state)
+{
+	struct sim_world w;
+	OWN_JSON o = NULL;
+	char until[STR_TIME_SIZE];
+
+	(void)state;
+	start(&w, 8113, 1);
+	world_pod(&w, &w.tenants[0], "train");
+	approving_wait(&w, "ApprovalPending");
+	o = approving_first(&w);
+	approving_decide(&w, json_str_at(o, "metadata", "name"), "Denied",
+			 str_time(until, loop_wall(w.loop) + 600 * 1000));
+	world_run(&w, 594100);
+	w.lease_fails = true;
+	world_run(&w, 6400);
+	assert_true(is_first(&w, o));
+	w.lease_fails = false;
+	world_run(&w, 10 * 1000);
+	assert_false(is_first(&w, o));
+	assert_null(strstr(w.log, "no longer the leader"));
 	world_stop(&w);
 }
 
@@ -205,13 +317,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_starts_before_the_approval),
 		cmocka_unit_test(a_leader_change_does_not_lose_the_decision),
+		cmocka_unit_test(a_new_leader_leaves_an_approved_claim_its_time),
+		cmocka_unit_test(a_denied_claim_that_needs_no_approval_any_more_has_its_time),
+		cmocka_unit_test(a_claim_whose_machine_fails_is_withdrawn_in_30_s),
 		cmocka_unit_test(what_was_denied_is_not_made_again_at_once),
 		cmocka_unit_test(after_its_time_a_denied_claim_is_asked_for_again),
+		cmocka_unit_test(the_end_of_a_denial_is_not_missed),
 		cmocka_unit_test(a_claim_that_waits_goes_with_its_pods),
 		cmocka_unit_test(one_decision_counts_for_the_whole_gang),
 		cmocka_unit_test(a_tenant_that_asks_no_more_gets_its_machine),
 		cmocka_unit_test(no_instance_is_launched_before_the_approval),
 	};
 
+	cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

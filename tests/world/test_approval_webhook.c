@@ -1,6 +1,7 @@
 /* Claims that a tenant's webhook decides on. */
 #include "tests/unit/testing.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
 #include "base/str.h"
@@ -170,6 +171,35 @@ static void an_unreachable_webhook_approves_nothing(void **state)
 	stop(&w, &s);
 }
 
+static bool has_asked(void *arg)
+{
+	return ((struct decider *)arg)->posts > 0;
+}
+
+/* A request becomes due while the leader may not act, because its Lease was not renewed. */
+static void a_request_that_was_due_is_sent_once_the_leader_may(void **state)
+{
+	struct sim_world w;
+	struct decider s = {.status = 500, .answer = "{}"};
+
+	(void)state;
+	start(&w, 8207, 1, &s);
+	world_pod(&w, &w.tenants[0], "train");
+	world_run(&w, 20 * 60 * 1000);
+	s.posts = 0;
+	world_wait(&w, has_asked, &s, 320, "the next request");
+	world_run(&w, 293500);
+	assert_int_equal(s.posts, 1);
+	w.lease_fails = true;
+	world_run(&w, 7500);
+	assert_int_equal(s.posts, 1);
+	w.lease_fails = false;
+	world_run(&w, 10 * 1000);
+	assert_int_equal(s.posts, 2);
+	assert_null(strstr(w.log, "no longer the leader"));
+	stop(&w, &s);
+}
+
 static void a_new_leader_asks_with_the_same_id(void **state)
 {
 	struct sim_world w;
@@ -212,9 +242,11 @@ int main(void)
 		cmocka_unit_test(what_the_webhook_denies_gets_no_machine),
 		cmocka_unit_test(in_doubt_nothing_starts),
 		cmocka_unit_test(an_unreachable_webhook_approves_nothing),
+		cmocka_unit_test(a_request_that_was_due_is_sent_once_the_leader_may),
 		cmocka_unit_test(a_new_leader_asks_with_the_same_id),
 		cmocka_unit_test(a_gang_is_asked_for_once),
 	};
 
+	cmocka_set_test_filter(getenv("ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include "base/arena.h"
 #include "base/str.h"
+#include "tests/world/approving.h"
 #include "tests/world/leaving.h"
 
 #define GROUP "/apis/drover.dev/v1alpha1"
@@ -261,6 +262,81 @@ static void nothing_is_touched_where_statuses_were_lost_too(void **state)
 	world_stop(&w);
 }
 
+/* A restored claim of a serving machine waits for no approval, although its tenant asks for them
+ * and the claim's status was lost. Neither its pods, which are placed, nor a denial ends it. */
+static void an_approval_is_not_for_what_serves_already(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 613);
+	char claim[128];
+	OWN_JSON n = NULL;
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	approving_ask(&w, json_pack("{s:s}", "claims", "Manual"));
+	put_back(&w, claims, false);
+	world_run(&w, 3600 * 1000);
+	still_serves(&w, b);
+	approving_decide(&w, claim, "Denied", NULL);
+	world_run(&w, 3 * 3600 * 1000);
+	still_serves(&w, b);
+	assert_string_equal(b->state, "serving");
+	n = claim_of(&w, claim);
+	assert_non_null(n);
+	assert_null(json_at(n, "metadata", "deletionTimestamp"));
+	assert_string_not_equal(str_or(json_str_at(n, "status", "phase"), ""), "Denied");
+	world_stop(&w);
+}
+
+/* After a restore without any status the machine may run for a claim that waits for its approval.
+ * The claim stays, and the adoption of the machine is the operator's approval of it. */
+static void a_claim_that_waits_may_be_adopted(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 614);
+	char claim[128];
+	OWN_JSON n = NULL;
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	approving_ask(&w, json_pack("{s:s}", "claims", "Manual"));
+	put_back(&w, everything, false);
+	world_wait_reason(b, "PowerStateUnexpected", 300);
+	world_run(&w, 4 * 3600 * 1000);
+	still_serves(&w, b);
+	n = claim_of(&w, claim);
+	assert_non_null(n);
+	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+					 "after-the-backup", "claim", claim));
+	world_wait_state(b, "serving", 300);
+	still_serves(&w, b);
+	world_stop(&w);
+}
+
+static void no_machine_is_adopted_for_a_denied_claim(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 615);
+	char claim[128];
+	OWN_JSON n = NULL;
+
+	(void)state;
+	str_copy(claim, sizeof(claim), b->claim);
+	approving_ask(&w, json_pack("{s:s}", "claims", "Manual"));
+	put_back(&w, everything, false);
+	world_wait_reason(b, "PowerStateUnexpected", 300);
+	approving_decide(&w, claim, "Denied", NULL);
+	world_patch_machine(b, json_pack("{s:{s:s,s:s,s:s}}", "approval", "action", "Adopt", "id",
+					 "after-the-backup", "claim", claim));
+	world_wait_reason(b, "ClaimDenied", 300);
+	world_run(&w, 3 * 3600 * 1000);
+	assert_string_equal(b->state, "known");
+	still_serves(&w, b);
+	n = claim_of(&w, claim);
+	assert_non_null(n);
+	world_stop(&w);
+}
+
 /* The Machine object was deleted by force and created anew. The claim that names the old object
  * ends nevertheless. */
 static void a_claim_ends_although_its_machine_was_made_anew(void **state)
@@ -386,6 +462,9 @@ int main(void)
 		cmocka_unit_test(
 			a_claim_that_came_back_without_its_status_is_not_one_that_nobody_took),
 		cmocka_unit_test(nothing_is_touched_where_statuses_were_lost_too),
+		cmocka_unit_test(an_approval_is_not_for_what_serves_already),
+		cmocka_unit_test(a_claim_that_waits_may_be_adopted),
+		cmocka_unit_test(no_machine_is_adopted_for_a_denied_claim),
 		cmocka_unit_test(a_claim_ends_although_its_machine_was_made_anew),
 		cmocka_unit_test(a_record_that_cannot_be_read_gives_no_machine_away),
 		cmocka_unit_test(a_fence_that_only_the_fabric_remembers_is_caught_up_with),
