@@ -65,21 +65,39 @@ static const struct field burst_fields[] = {
 };
 
 const char *const node_claim_decision_names[] = {"Approved", "Denied", NULL};
+#define APPROVAL_ROWS(by_, at_)                                                                    \
+	FIELD(node_claim_approval, decision, "decision", FIELD_ENUM, .required = true,             \
+	      .enums = node_claim_decision_names,                                                  \
+	      .doc = "Approved: the claim may get a machine. Denied: it gets none."),              \
+		FIELD(node_claim_approval, by, "by", FIELD_STR, .required = true, .max_len = 256,  \
+		      .doc = by_),                                                                 \
+		FIELD(node_claim_approval, time, "at", FIELD_TIME, .required = true, .doc = at_),  \
+		FIELD(node_claim_approval, reason, "reason", FIELD_STR, .max_len = 1024,           \
+		      .doc = "Why, as text for the tenant's users."),                              \
+		FIELD(node_claim_approval, hold_until, "holdUntil", FIELD_TIME,                    \
+		      .doc = "Only with decision Denied: time until which drover keeps the "       \
+			     "denied claim and makes no new one for its pods, at most 7 days "     \
+			     "after the decision. If not set, one hour after the decision.")
 static const struct field approval_fields[] = {
-	FIELD(node_claim_approval, decision, "decision", FIELD_ENUM, .required = true,
-	      .enums = node_claim_decision_names,
-	      .doc = "Approved: the claim may get a machine. Denied: it gets none."),
-	FIELD(node_claim_approval, by, "by", FIELD_STR, .required = true, .max_len = 256,
-	      .doc = "Who decided: in spec the user name of the administrator, in status the host "
-		     "of the webhook."),
-	FIELD(node_claim_approval, time, "at", FIELD_TIME, .required = true,
-	      .doc = "Time of the decision."),
-	FIELD(node_claim_approval, reason, "reason", FIELD_STR, .max_len = 1024,
-	      .doc = "Why, as text for the tenant's users."),
-	FIELD(node_claim_approval, hold_until, "holdUntil", FIELD_TIME,
-	      .doc = "Only with decision Denied: time until which drover keeps the denied claim "
-		     "and makes no new one for its pods, at most 7 days after the decision. If "
-		     "not set, one hour after the decision."),
+	APPROVAL_ROWS("User name of the administrator who decided.",
+		      "Time of the decision by the clock of the administrator. drover counts from "
+		      "status.approval.at."),
+	FIELDS_END,
+};
+static const struct field_rule approval_rules[] = {
+	{"!has(self.holdUntil) || self.decision == 'Denied'",
+	 "holdUntil: allowed only with decision Denied"},
+	{"!has(self.holdUntil) || timestamp(self.holdUntil) - timestamp(self.at) <= "
+	 "duration('168h')",
+	 "holdUntil: want at most 7 days after the decision"},
+	{NULL, NULL},
+};
+static const struct field recorded_fields[] = {
+	APPROVAL_ROWS("User name of the administrator, or host of the webhook, that decided.",
+		      "Time at which drover first saw the decision."),
+	FIELD(node_claim_approval, claim, "claim", FIELD_STR, .max_len = 253,
+	      .doc = "NodeClaim on which the decision was made: this one, or another one of the "
+		     "same gang."),
 	FIELDS_END,
 };
 
@@ -126,7 +144,7 @@ static const struct field claim_spec_fields[] = {
 	FIELD_PTR(node_claim_spec, burst, "burst", burst_fields,
 		  .doc = "Decision of a BurstPolicy to launch an instance. The claim carries out "
 			 "this decision. Not set if the claim does not come from a BurstPolicy."),
-	FIELD_PTR(node_claim_spec, approval, "approval", approval_fields,
+	FIELD_PTR(node_claim_spec, approval, "approval", approval_fields, .rules = approval_rules,
 		  .doc = "Decision of an administrator, if spec.approval.claims of the tenant asks "
 			 "for one (docs/approval.md). drover approve and drover deny write it. "
 			 "It can be set once, and not changed afterwards."),
@@ -196,10 +214,10 @@ static const struct field claim_status_fields[] = {
 	      .doc = "drover's ID of the machine, drover://PROVIDER/MACHINE. The Node has the same "
 		     "provider ID, except for a cloud instance, whose Node has "
 		     "status.instance.providerID of the Machine."),
-	FIELD_PTR(node_claim_status, approval, "approval", approval_fields,
-		  .doc = "Answer of the webhook of the tenant (spec.approval of the "
-			 "VirtualCluster). Not set if the webhook was not asked, or gave no "
-			 "usable answer yet."),
+	FIELD_PTR(node_claim_status, approval, "approval", recorded_fields,
+		  .doc = "Decision that counts for this claim: of an administrator, or of the "
+			 "webhook of the tenant (spec.approval of the VirtualCluster), on this "
+			 "claim or on another one of its gang. drover writes it once."),
 	FIELD_OBJ(node_claim_status, eta, "eta", eta_fields,
 		  .doc = "Expected time at which the node becomes ready."),
 	CONDITIONS_ROW(

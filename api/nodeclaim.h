@@ -55,11 +55,14 @@ struct node_claim_approval {
 	/* user name as the API server knows it, or host of the webhook that decided */
 	const char *by;
 	const char *reason;
-	/* wall ms of the decision */
+	/* wall ms of the decision; in status, at which drover first saw the decision */
 	int64_t time;
 	/* CLAIM_DENIED: wall ms until which drover makes no new claim for the pods of the claim; 0:
 	 * CLAIM_DENIED_MS after time */
 	int64_t hold_until;
+	/* only in status: name of the NodeClaim on which the decision was made; NULL: not
+	 * recorded */
+	const char *claim;
 };
 struct node_claim_spec {
 	struct object_ref virtual_cluster_ref, node_pool_ref;
@@ -101,7 +104,7 @@ struct node_claim_status {
 	struct {
 		int64_t p50, p90;
 	} eta;
-	/* answer of the tenant's webhook; NULL: none */
+	/* decision that counts, of an administrator or of the tenant's webhook; NULL: none */
 	const struct node_claim_approval *approval;
 	/* types of conditions: Approved Launched Registered Initialized Ready Drifted
 	 * Consolidatable Drained VolumesDetached PoweredOff Isolated */

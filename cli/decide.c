@@ -27,16 +27,21 @@ static const json_t *condition_of(const json_t *claim)
 /* Checks that the claim can still be decided. Returns 0, or 1 after printing why not. */
 static int check(struct cli_client *c, const char *claim, const json_t *n)
 {
-	const json_t *was = json_at(n, "spec", "approval"), *now = condition_of(n);
+	const json_t *own = json_at(n, "spec", "approval"),
+		     *was = own ? own : json_at(n, "status", "approval"), *now = condition_of(n);
+	const char *on = str_or(json_str_at(was, "claim"), claim);
+	const bool sibling = !str_eq(on, claim);
 
 	if (was)
-		return cli_failed(c,
-				  "NodeClaim %s: %s decided already at %s: %s. A decision cannot "
-				  "be changed; to have its pods planned anew: kubectl delete "
-				  "nodeclaim %s",
-				  claim, str_or(json_str_at(was, "by"), "somebody"),
-				  str_or(json_str_at(was, "at"), "?"),
-				  str_or(json_str_at(was, "decision"), "?"), claim);
+		return cli_failed(
+			c,
+			"NodeClaim %s: %s decided already at %s%s%s%s: %s. A decision "
+			"cannot be changed; to have its pods planned anew: kubectl delete "
+			"nodeclaim %s",
+			claim, str_or(json_str_at(was, "by"), "somebody"),
+			str_or(json_str_at(was, "at"), "?"), sibling ? " on claim " : "",
+			sibling ? on : "", sibling ? " of the same gang" : "",
+			str_or(json_str_at(was, "decision"), "?"), claim);
 	if (json_at(n, "metadata", "deletionTimestamp"))
 		return cli_failed(c, "NodeClaim %s is being deleted; nothing was changed", claim);
 	if (json_at(n, "status", "machineRef"))

@@ -16,6 +16,7 @@
 #include "controller/claims/supply_status.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
+#include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
 #include "controller/claims/ledgers.h"
@@ -128,17 +129,26 @@ static bool kick_claim(const struct node_claim *n, void *arg)
 	return true;
 }
 
-/* Handles a claim that may have been approved or denied: the decision also counts for the other
- * claims of its gang. */
+/* True if a decision was made on the claim itself, which is copied to the others of its gang. */
+static bool decides(const struct node_claim *n)
+{
+	return n && (n->spec.approval ||
+		     (n->status.approval && str_eq(n->status.approval->claim, n->meta.name)));
+}
+
+/* Handles a claim that may have been approved or denied, or is being deleted: the decision also
+ * counts for the other claims of its gang, and the webhook may have to be asked for another one. */
 static void claim_decided(struct controller *c, const struct kube_entry *old,
 			  const struct node_claim *n)
 {
-	const struct node_claim *was = old ? old->object : NULL;
+	const struct node_claim *was = old ? old->object : NULL, *any = n ? n : was;
+	const bool left =
+		was && (!n || (n->meta.deletion_timestamp && !was->meta.deletion_timestamp));
 
-	if (n && n->spec.gang &&
-	    (!was || !was->spec.approval != !n->spec.approval ||
-	     !was->status.approval != !n->status.approval))
-		claim_index_each(&c->ctx, CLAIM_BY_GANG, n->spec.gang->uid, kick_claim, c);
+	if (any->spec.gang && approval_asked(&c->ctx, any) &&
+	    (left || decides(was) != decides(n) ||
+	     (n && was && !was->status.approval && decides(n))))
+		claim_index_each(&c->ctx, CLAIM_BY_GANG, any->spec.gang->uid, kick_claim, c);
 }
 
 /* Handles a changed VirtualCluster: its claims may need an approval now, or no longer. */

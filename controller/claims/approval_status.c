@@ -9,13 +9,13 @@
 static const char *words_of(const struct node_claim *n, const struct approval *is, struct arena *a)
 {
 	const struct node_claim_approval *d = is->decision;
+	const bool self = str_eq(is->on, n->meta.name);
 	char at[STR_TIME_SIZE];
 
 	return arena_printf(a, "by %.200s at %s%s%s%s%s%.600s", str_or(d->by, "unknown"),
-			    str_time(at, d->time), is->on == n ? "" : " (on claim ",
-			    is->on == n ? "" : is->on->meta.name,
-			    is->on == n ? "" : " of the same gang)",
-			    str_empty(d->reason) ? "" : ": ", str_or(d->reason, ""));
+			    str_time(at, is->time), self ? "" : " (on claim ", self ? "" : is->on,
+			    self ? "" : " of the same gang)", str_empty(d->reason) ? "" : ": ",
+			    str_or(d->reason, ""));
 }
 
 static const char *waiting_words(const struct context *c, const struct node_claim *n,
@@ -68,7 +68,7 @@ bool approval_condition(const struct context *c, const struct node_claim *n,
 		out->reason = reason_name(REASON_ClaimDenied);
 		out->message = arena_printf(
 			a, "denied %s; drover makes no new claim for its pods before %s",
-			words_of(n, is, a), str_time(until, approval_denied_until(is->decision)));
+			words_of(n, is, a), str_time(until, approval_denied_until(is)));
 		return true;
 	}
 	return false;

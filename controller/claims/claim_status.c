@@ -294,6 +294,21 @@ static void approved(struct conditions *cs, struct arena *a, const struct claim_
 	*changed |= condition_set(cs, a, &want, loop_wall(in->c->loop));
 }
 
+/* Writes the decision to be recorded in the claim's status to *out. False: there is none yet. */
+static bool decide(const struct claim_status_spec *in, const struct node_claim *n,
+		   struct node_claim_approval *out)
+{
+	const struct approval a = approval_decision(in->c, n);
+	const struct node_claim_approval *answer = approval_asks_answer(in->approval_asks, n);
+
+	if (!approval_asked(in->c, n) || (!a.decision && !answer))
+		return false;
+	*out = a.decision ? *a.decision : *answer;
+	out->time = a.decision ? a.time : answer->time;
+	out->claim = a.decision ? a.on : n->meta.name;
+	return true;
+}
+
 json_t *claim_status_new(const struct claim_status_spec *in, const struct node_claim *n,
 			 char failing[static CLAIM_FAILING_SIZE])
 {
@@ -310,6 +325,7 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 					      *waiting = not_ready(n, m, s, a);
 	bool failed, changed = false, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
 	const struct approval approval = approval_of(c, n);
+	struct node_claim_approval decision;
 	OWN_JSON whole = NULL;
 
 	failing[0] = '\0';
@@ -331,8 +347,8 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		out.status.provider_id = arena_printf(
 			a, "drover://%s/%s", str_or(m->spec.provider_ref.name, ""), m->meta.name);
 	}
-	if (!out.status.approval && approval_asks_answer(in->approval_asks, n)) {
-		out.status.approval = approval_asks_answer(in->approval_asks, n);
+	if (!out.status.approval && decide(in, n, &decision)) {
+		out.status.approval = &decision;
 		changed = true;
 	}
 	approved(cs, a, in, n, &approval, &changed);

@@ -341,9 +341,10 @@ static bool end_denied(struct entry *en, const struct node_claim *n)
 	const struct approval is = approval_of(c, n);
 	int64_t left;
 
-	if (is.state != APPROVAL_REFUSED)
+	/* The time begins when the decision is recorded (claim_status.c). */
+	if (is.state != APPROVAL_REFUSED || !is.recorded)
 		return false;
-	left = approval_denied_until(is.decision) - loop_wall(c->loop);
+	left = approval_denied_until(&is) - loop_wall(c->loop);
 	if (left > 0)
 		loop_timer_start(&en->timer, left);
 	if (left > 0 || !may_delete(en))

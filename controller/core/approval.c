@@ -1,25 +1,20 @@
 /* approval: reads the decisions from the objects in the caches. */
 #include "controller/core/approval.h"
 
+#include <string.h>
+
 #include "base/str.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
 
 #define SECOND_MS 1000
 
-int64_t approval_denied_until(const struct node_claim_approval *a)
+int64_t approval_denied_until(const struct approval *a)
 {
-	const int64_t end = a->hold_until ? a->hold_until : a->time + CLAIM_DENIED_MS;
+	const int64_t until = a->decision->hold_until;
+	const int64_t end = until ? until : a->time + CLAIM_DENIED_MS;
 
 	return end - a->time > CLAIM_DENIED_MAX_MS ? a->time + CLAIM_DENIED_MAX_MS : end;
-}
-
-const struct node_claim_approval *approval_own(const struct virtual_cluster *vc,
-					       const struct node_claim *n)
-{
-	if (n->spec.approval)
-		return n->spec.approval;
-	return vc && vc->spec.approval.claims == APPROVAL_WEBHOOK ? n->status.approval : NULL;
 }
 
 bool approval_same_gang(const struct node_claim *a, const struct node_claim *b)
@@ -51,57 +46,93 @@ static bool has_machine(const struct context *c, const struct node_claim *n)
 }
 
 struct search {
-	const struct virtual_cluster *vc;
 	const struct node_claim *of;
-	struct approval best;
+	const struct node_claim_approval *best;
+	/* claim that contains `best` */
+	const struct node_claim *on;
 };
 
-/* True if decision a counts instead of b: the earlier one; at the same time, the denial. */
-static bool counts_before(const struct node_claim_approval *a, const struct node_claim_approval *b)
+/* True if decision a on claim n counts instead of the best one so far: a recorded decision before
+ * one that is not, then the earlier one, then the denial, then the claim's name. */
+static bool counts_before(const struct search *s, const struct node_claim *n,
+			  const struct node_claim_approval *a)
 {
-	return !b || a->time < b->time || (a->time == b->time && a->decision == CLAIM_DENIED);
+	const bool recorded = a == n->status.approval, was = s->best && s->on->status.approval;
+
+	if (!s->best || recorded != was)
+		return !s->best || recorded;
+	if (recorded && a->time != s->best->time)
+		return a->time < s->best->time;
+	if (a->decision != s->best->decision)
+		return a->decision == CLAIM_DENIED;
+	return strcmp(n->meta.name, s->on->meta.name) < 0;
 }
 
-/* Considers the decision on claim n for the claim s->of. A decision covers claims of the gang that
- * were created before; creation times have a resolution of one second. */
+/* Considers the decision on claim n for the claim s->of. A recorded decision covers claims of the
+ * gang that existed when drover saw it; creation times have a resolution of one second. One that is
+ * not recorded yet covers all present claims. */
 static bool consider(const struct node_claim *n, void *arg)
 {
 	struct search *s = arg;
-	const struct node_claim_approval *d = approval_own(s->vc, n);
-	const bool self = str_eq(n->meta.uid, s->of->meta.uid);
+	const struct node_claim_approval *seen = n->status.approval,
+					 *d = seen ? seen : n->spec.approval;
 
-	if (d &&
-	    (self || (approval_same_gang(n, s->of) &&
-		      /* mutant: approval-of-later-claims */
-		      d->time / SECOND_MS >= s->of->meta.creation_timestamp / SECOND_MS)) &&
-	    counts_before(d, s->best.decision)) {
-		s->best.decision = d;
-		s->best.on = n;
+	if (d && (n == s->of || approval_same_gang(n, s->of)) &&
+	    /* mutant: approval-of-later-claims */
+	    (!seen || seen->time / SECOND_MS >= s->of->meta.creation_timestamp / SECOND_MS) &&
+	    counts_before(s, n, d)) {
+		s->best = d;
+		s->on = n;
 	}
 	return true;
 }
 
+struct approval approval_decision(const struct context *c, const struct node_claim *n)
+{
+	struct search s = {.of = n, .best = n->status.approval, .on = n};
+
+	if (!s.best) {
+		(void)consider(n, &s);
+		if (n->spec.gang)
+			claim_index_each(c, CLAIM_DECIDED_BY_GANG, n->spec.gang->uid, consider, &s);
+	}
+	if (!s.best)
+		return (struct approval){.state = APPROVAL_WAITING};
+	return (struct approval){
+		.state = s.best->decision == CLAIM_APPROVED ? APPROVAL_GIVEN : APPROVAL_REFUSED,
+		.decision = s.best,
+		.on = s.best->claim ? s.best->claim : s.on->meta.name,
+		.time = s.on->status.approval ? s.best->time : loop_wall(c->loop),
+		.recorded = s.best == n->status.approval,
+	};
+}
+
+static const struct virtual_cluster *tenant_of(const struct context *c, const struct node_claim *n)
+{
+	return CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+		       str_or(n->spec.virtual_cluster_ref.name, ""));
+}
+
+bool approval_asked(const struct context *c, const struct node_claim *n)
+{
+	const struct virtual_cluster *vc = tenant_of(c, n);
+
+	return vc && vc->spec.approval.claims != APPROVAL_NONE;
+}
+
 struct approval approval_of(const struct context *c, const struct node_claim *n)
 {
-	struct search s = {.vc = CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
-					 str_or(n->spec.virtual_cluster_ref.name, "")),
-			   .of = n};
-	const struct machine *named;
+	const struct machine *m = machine_named_by(c, n);
+	struct approval a;
 
-	if ((s.vc && s.vc->spec.approval.claims == APPROVAL_NONE) || has_machine(c, n))
+	if ((tenant_of(c, n) && !approval_asked(c, n)) || has_machine(c, n))
 		return (struct approval){.state = APPROVAL_NOT_NEEDED};
-	(void)consider(n, &s);
-	if (n->spec.gang)
-		claim_index_each(c, CLAIM_BY_GANG, n->spec.gang->uid, consider, &s);
-	named = machine_named_by(c, n);
+	a = approval_decision(c, n);
 	/* An operator says that the machine runs for the claim already. Only a denial of the claim
 	 * counts then (steps/adopt.c). */
-	if (!s.best.decision && named && approval_is_adopted(named, n))
-		return (struct approval){.state = APPROVAL_NOT_NEEDED};
-	s.best.state = !s.best.decision				     ? APPROVAL_WAITING
-		       : s.best.decision->decision == CLAIM_APPROVED ? APPROVAL_GIVEN
-								     : APPROVAL_REFUSED;
-	return s.best;
+	if (a.state == APPROVAL_WAITING && m && approval_is_adopted(m, n))
+		a.state = APPROVAL_NOT_NEEDED;
+	return a;
 }
 
 bool approval_admits(const struct context *c, const struct node_claim *n)

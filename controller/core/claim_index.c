@@ -29,11 +29,14 @@ void claim_index_put(struct claim_index *x, const char *name, const struct node_
 {
 	const struct object_ref *wanted = n ? n->spec.machine_ref : NULL,
 				*had = n ? n->status.machine_ref : NULL;
+	const char *gang = n && n->spec.gang ? n->spec.gang->uid : NULL;
 	const struct index_text now[] = {
 		{CLAIM_BY_TENANT, n ? n->spec.virtual_cluster_ref.name : NULL},
 		{CLAIM_BY_MACHINE, wanted ? wanted->name : NULL},
 		{CLAIM_BY_MACHINE, had ? had->name : NULL},
-		{CLAIM_BY_GANG, n && n->spec.gang ? n->spec.gang->uid : NULL},
+		{CLAIM_BY_GANG, gang},
+		{CLAIM_DECIDED_BY_GANG,
+		 n && (n->spec.approval || n->status.approval) ? gang : NULL},
 	};
 
 	index_put(x->names, name, now, sizeof(now) / sizeof(now[0]));

@@ -18,6 +18,9 @@ enum claim_key {
 	CLAIM_BY_MACHINE,
 	/* key: UID of the gang in spec.gang.uid */
 	CLAIM_BY_GANG,
+	/* key: UID of the gang in spec.gang.uid; only claims with spec.approval or
+	 * status.approval */
+	CLAIM_DECIDED_BY_GANG,
 	CLAIM_KEYS,
 };
 

@@ -622,6 +622,14 @@ static void on_created(json_t *o, const struct err *e, void *arg)
 		fleet_kick(f);
 }
 
+/* True if the claim may have an instance. A Machine in the claim's status is no approval: either
+ * the claim had an instance, whose Machine was deleted by force, or the status is wrong. */
+static bool may_launch(const struct context *c, const struct node_claim *n)
+{
+	return approval_admits(c, n) && (!n->status.machine_ref || !approval_asked(c, n) ||
+					 approval_decision(c, n).state == APPROVAL_GIVEN);
+}
+
 static bool make_machine(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
@@ -630,7 +638,7 @@ static bool make_machine(const struct kube_entry *en, void *arg)
 
 	if (!n->spec.provider_ref || n->meta.deletion_timestamp ||
 	    CTX_GET(f->c, OBJECT_MACHINE, machine, n->meta.name) ||
-	    /* mutant: unapproved-launched */ !approval_admits(f->c, n))
+	    /* mutant: unapproved-launched */ !may_launch(f->c, n))
 		return true;
 	o = json_pack("{s:s, s:s, s:{s:s, s:[s], s:[{s:s, s:s, s:s, s:s}]}, "
 		      "s:{s:{s:{s:s, s:s}}, s:{s:s}, s:s*, s:s}}",

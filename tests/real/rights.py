@@ -250,7 +250,8 @@ def approvals(plane, judge):
     """The policy drover-approval: whoever may administer decides, under the own name."""
     plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
                  "metadata": {"name": "claim-editor"},
-                 "rules": [{"apiGroups": ["drover.dev"], "resources": ["nodeclaims"],
+                 "rules": [{"apiGroups": ["drover.dev"],
+                            "resources": ["nodeclaims", "nodeclaims/status"],
                             "verbs": ["create", "patch"]}]})
     admin, editor = person(plane, "adam", "drover-admin"), person(plane, "edda", "claim-editor")
     oncall = person(plane, "otto", "drover-oncall")
@@ -271,6 +272,12 @@ def approvals(plane, judge):
     in_force("policy drover-burst-approval", admin, "PATCH", f"{LEDGER}?dryRun=All",
              spec(approvals=[work("ada")]))
     judge.may(admin, "PATCH", f"{LEDGER}?dryRun=All", spec(approvals=[work("adam")]))
+    recorded = {"status": {"approval": {**decision("adam"), "claim": "h100-x7k2p"}}}
+    bound = {"status": {"machineRef": {"name": "gpu-r1-07", "uid": "other"}}}
+    in_force("policy drover-claim-status", editor, "PATCH", f"{CLAIM}/status?dryRun=All", recorded)
+    judge.may_not(editor, "PATCH", f"{CLAIM}/status?dryRun=All", bound)
+    judge.may(editor, "PATCH", f"{CLAIM}/status?dryRun=All", {"status": {"phase": "Pending"}})
+    judge.may(admin, "PATCH", f"{CLAIM}/status?dryRun=All", recorded)
 
 
 # --- readers of the view ------------------------------------------------------------------------------

@@ -146,6 +146,19 @@ static void a_claim_whose_machine_fails_is_withdrawn_in_30_s(void **state)
 	world_stop(&w);
 }
 
+struct counted {
+	const char *phase;
+	unsigned n;
+};
+
+static bool count_phase(const json_t *o, void *arg)
+{
+	struct counted *x = arg;
+
+	x->n += str_eq(json_str_at(o, "status", "phase"), x->phase);
+	return true;
+}
+
 static bool no_claims(void *arg)
 {
 	struct sim_world *w = arg;
@@ -272,6 +285,42 @@ static void one_decision_counts_for_the_whole_gang(void **state)
 	world_stop(&w);
 }
 
+/* Returns the number of claims in this phase. */
+static unsigned in_phase(struct sim_world *w, const char *phase)
+{
+	struct counted x = {phase, 0};
+
+	cluster_each(&w->host, APPROVING_CLAIMS, count_phase, &x);
+	return x.n;
+}
+
+/* The claim that was denied is deleted: the decision stays in the other claims of its gang. */
+static void the_decision_on_a_gang_stays_when_its_claim_goes(void **state)
+{
+	struct sim_world w;
+	OWN(arena) a = arena_new();
+	OWN_JSON o = NULL;
+
+	(void)state;
+	start(&w, 8114, 3);
+	world_gang_pod(&w, &w.tenants[0], "rank-0", "job", "2");
+	world_gang_pod(&w, &w.tenants[0], "rank-1", "job", "2");
+	approving_wait(&w, "ApprovalPending");
+	world_run(&w, 60 * 1000);
+	approving_decide_first(&w, "Denied");
+	world_run(&w, 5 * 1000);
+	assert_int_equal(in_phase(&w, "Denied"), 2);
+	o = approving_first(&w);
+	world_do(&w, &w.host, "DELETE",
+		 arena_printf(a, "/apis/drover.dev/v1alpha1/nodeclaims/%s",
+			      json_str_at(o, "metadata", "name")),
+		 NULL);
+	world_run(&w, 20 * 60 * 1000);
+	assert_int_equal(in_phase(&w, "Denied"), 1);
+	approving_all_rest(&w);
+	world_stop(&w);
+}
+
 static void a_tenant_that_asks_no_more_gets_its_machine(void **state)
 {
 	struct sim_world w;
@@ -312,6 +361,36 @@ static void no_instance_is_launched_before_the_approval(void **state)
 	free(w);
 }
 
+/* A Machine in the status of a claim does not replace its approval. */
+static void a_machine_in_status_launches_nothing(void **state)
+{
+	struct sim_world *w = mem_new(struct sim_world);
+	struct sky *sky = mem_new(struct sky);
+	OWN(arena) a = arena_new();
+	OWN_JSON o = NULL;
+
+	(void)state;
+	world_start(w, 8115, 0);
+	sky_start(sky, w, "3");
+	approving_ask(w, json_pack("{s:s}", "claims", "Manual"));
+	world_replica(w);
+	world_pod(w, &w->tenants[0], "train");
+	approving_wait(w, "ApprovalPending");
+	o = approving_first(w);
+	world_do(w, &w->host, "PATCH",
+		 arena_printf(a, "/apis/drover.dev/v1alpha1/nodeclaims/%s/status",
+			      json_str_at(o, "metadata", "name")),
+		 json_pack("{s:{s:{s:s, s:s}}}", "status", "machineRef", "name",
+			   json_str_at(o, "metadata", "name"), "uid", "none"));
+	world_run(w, 3600 * 1000);
+	assert_int_equal(sky->cloud.asked, 0);
+	assert_int_equal(store_count(w->host.store, "machines.drover.dev/"), 0);
+	sky_stop(sky);
+	world_stop(w);
+	free(sky);
+	free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,8 +404,10 @@ int main(void)
 		cmocka_unit_test(the_end_of_a_denial_is_not_missed),
 		cmocka_unit_test(a_claim_that_waits_goes_with_its_pods),
 		cmocka_unit_test(one_decision_counts_for_the_whole_gang),
+		cmocka_unit_test(the_decision_on_a_gang_stays_when_its_claim_goes),
 		cmocka_unit_test(a_tenant_that_asks_no_more_gets_its_machine),
 		cmocka_unit_test(no_instance_is_launched_before_the_approval),
+		cmocka_unit_test(a_machine_in_status_launches_nothing),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

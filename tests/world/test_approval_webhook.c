@@ -235,6 +235,36 @@ static void a_gang_is_asked_for_once(void **state)
 	stop(&w, &s);
 }
 
+/* The claim for which the webhook was asked is deleted: the webhook is asked for another one of the
+ * gang at once. */
+static void a_gang_whose_speaker_goes_is_asked_for_again(void **state)
+{
+	struct sim_world w;
+	OWN(arena) a = arena_new();
+	struct decider s = {.status = 500, .answer = "{}"};
+	OWN_JSON o = NULL;
+
+	(void)state;
+	start(&w, 8208, 3, &s);
+	world_gang_pod(&w, &w.tenants[0], "rank-0", "job", "2");
+	world_gang_pod(&w, &w.tenants[0], "rank-1", "job", "2");
+	world_run(&w, 20 * 60 * 1000);
+	o = approving_first(&w);
+	assert_string_equal(json_str_at(o, "metadata", "uid"), s.id);
+	s.posts = 0;
+	world_wait(&w, has_asked, &s, 320, "the next request");
+	world_run(&w, 10 * 1000);
+	s.posts = 0;
+	world_do(&w, &w.host, "DELETE",
+		 arena_printf(a, "/apis/drover.dev/v1alpha1/nodeclaims/%s",
+			      json_str_at(o, "metadata", "name")),
+		 NULL);
+	world_run(&w, 1000);
+	assert_true(s.posts > 0);
+	assert_string_not_equal(json_str_at(o, "metadata", "uid"), s.id);
+	stop(&w, &s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_request_that_was_due_is_sent_once_the_leader_may),
 		cmocka_unit_test(a_new_leader_asks_with_the_same_id),
 		cmocka_unit_test(a_gang_is_asked_for_once),
+		cmocka_unit_test(a_gang_whose_speaker_goes_is_asked_for_again),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

@@ -505,6 +505,15 @@ static void only_a_claim_that_waits_can_be_decided(void **state)
 	verb_errors_begin();
 	assert_int_equal(cli_do_decide(&c, &(struct cli_decision){.claim = "c-9"}), 1);
 	verb_errors_end("has machine m-1 already");
+	/* Another claim of the same gang was decided: that decision counts. */
+	waiting_claim(d, "c-6", "False");
+	bench_status(d, OBJECT_NODE_CLAIM, "c-6",
+		     "{'approval': {'decision': 'Denied', 'by': 'bob', 'at': "
+		     "'2026-12-01T10:00:00Z', 'claim': 'c-5'}}");
+	verb_errors_begin();
+	assert_int_equal(cli_do_decide(&c, &(struct cli_decision){.claim = "c-6"}), 1);
+	verb_errors_end("bob decided already at 2026-12-01T10:00:00Z on claim c-5 of the same "
+			"gang: Denied");
 	verb_errors_begin();
 	assert_int_equal(cli_do_decide(&c, &(struct cli_decision){.claim = "c-none"}), 1);
 	verb_errors_end("c-none");

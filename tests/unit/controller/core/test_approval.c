@@ -81,22 +81,32 @@ static void a_claim_with_a_machine_needs_no_approval(void **state)
 	assert_int_equal(of(d, "bound").state, APPROVAL_NOT_NEEDED);
 }
 
-/* The answer of a webhook is in status, and counts only while the webhook is to decide. */
-static void an_answer_in_status_counts_only_for_a_webhook(void **state)
+/* The recorded decision counts, whoever decided, and whatever is in spec. */
+static void a_recorded_decision_counts(void **state)
 {
 	struct bench *d = *state;
-	static const char answer[] = "{'approval': {'decision': 'Approved', 'by': 'w.example', "
-				     "'at': '2026-12-01T10:00:00Z'}}";
 
 	ask(d, "{'claims': 'Manual'}");
-	put(d, "c", "team-m", "");
-	bench_status(d, OBJECT_NODE_CLAIM, "c", answer);
-	assert_int_equal(of(d, "c").state, APPROVAL_WAITING);
-	bench_must(d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/virtualclusters/team-m",
-		   "{'spec': {'approval': {'claims': 'Webhook', 'webhook': {'url': "
-		   "'https://w.example'}}}}");
-	bench_run(d, 1000);
+	put(d, "c", "team-m", decided(d, "Denied"));
+	assert_false(of(d, "c").recorded);
+	bench_status(d, OBJECT_NODE_CLAIM, "c",
+		     "{'approval': {'decision': 'Approved', 'by': 'w.example', "
+		     "'at': '2026-12-01T10:00:00Z', 'claim': 'b'}}");
 	assert_int_equal(of(d, "c").state, APPROVAL_GIVEN);
+	assert_true(of(d, "c").recorded);
+	assert_string_equal(of(d, "c").on, "b");
+}
+
+/* Records the decision of the claim now, as claims/claim_status.c does. */
+static void record(struct bench *d, const char *name, const char *decision)
+{
+	char at[STR_TIME_SIZE];
+
+	bench_status(d, OBJECT_NODE_CLAIM, name,
+		     arena_printf(d->a,
+				  "{'approval': {'decision': '%s', 'by': 'alice', 'at': '%s', "
+				  "'claim': '%s'}}",
+				  decision, str_time(at, loop_wall(d->l)), name));
 }
 
 static void a_decision_counts_for_the_gang_as_it_is_then(void **state)
@@ -108,7 +118,9 @@ static void a_decision_counts_for_the_gang_as_it_is_then(void **state)
 	bench_run(d, 5000);
 	put(d, "two", "team-m", gang(d, decided(d, "Approved")));
 	assert_int_equal(of(d, "one").state, APPROVAL_GIVEN);
-	assert_string_equal(of(d, "one").on->meta.name, "two");
+	assert_string_equal(of(d, "one").on, "two");
+	record(d, "two", "Approved");
+	assert_int_equal(of(d, "one").state, APPROVAL_GIVEN);
 	bench_run(d, 60000);
 	put(d, "later", "team-m", gang(d, ""));
 	put(d, "other", "team-b", gang(d, ""));
@@ -119,17 +131,52 @@ static void a_decision_counts_for_the_gang_as_it_is_then(void **state)
 	assert_int_equal(of(d, "later").state, APPROVAL_REFUSED);
 }
 
+/* The time that a client wrote does not matter: here it is long before the gang's claims. */
+static void a_decision_counts_from_when_it_is_seen(void **state)
+{
+	struct bench *d = *state;
+	static const char old[] = ", 'approval': {'decision': 'Denied', 'by': 'alice', "
+				  "'at': '2020-01-01T00:00:00Z'}";
+	struct approval a;
+
+	ask(d, "{'claims': 'Manual'}");
+	put(d, "one", "team-m", gang(d, ""));
+	put(d, "two", "team-m", gang(d, old));
+	a = of(d, "one");
+	assert_int_equal(a.state, APPROVAL_REFUSED);
+	assert_int_equal(approval_denied_until(&a), loop_wall(d->l) + 3600 * 1000);
+	/* Two that are seen at once: both claims get the same decision. */
+	put(d, "aaa", "team-m", gang(d, decided(d, "Approved")));
+	assert_int_equal(of(d, "aaa").state, APPROVAL_REFUSED);
+	assert_int_equal(of(d, "two").state, APPROVAL_REFUSED);
+}
+
 static void a_denial_is_kept_for_an_hour_or_as_long_as_it_says(void **state)
 {
 	const int64_t week = INT64_C(7) * 24 * 3600 * 1000;
-	struct node_claim_approval a = {.decision = CLAIM_DENIED, .time = 1000};
+	struct node_claim_approval d = {.decision = CLAIM_DENIED};
+	struct approval a = {.decision = &d, .time = 1000};
 
 	(void)state;
 	assert_int_equal(approval_denied_until(&a), 1000 + 3600 * 1000);
-	a.hold_until = 5000;
+	d.hold_until = 5000;
 	assert_int_equal(approval_denied_until(&a), 5000);
-	a.hold_until = 2 * week;
+	d.hold_until = 2 * week;
 	assert_int_equal(approval_denied_until(&a), 1000 + week);
+}
+
+/* A claim is not subject to approvals if its machine serves the claim of its name. */
+static void a_machine_that_serves_the_name_needs_no_approval(void **state)
+{
+	struct bench *d = *state;
+
+	ask(d, "{'claims': 'Manual'}");
+	put(d, "again", "team-m", decided(d, "Denied"));
+	assert_int_equal(of(d, "again").state, APPROVAL_REFUSED);
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': {'name': 'again', 'uid': 'old'}}");
+	assert_int_equal(of(d, "again").state, APPROVAL_NOT_NEEDED);
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'claimRef': {'name': 'other', 'uid': 'old'}}");
+	assert_int_equal(of(d, "again").state, APPROVAL_REFUSED);
 }
 
 static int setup(void **state)
@@ -146,8 +193,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_claim_waits_only_if_its_tenant_asks_for_it),
 		T(a_claim_with_a_machine_needs_no_approval),
-		T(an_answer_in_status_counts_only_for_a_webhook),
+		T(a_recorded_decision_counts),
 		T(a_decision_counts_for_the_gang_as_it_is_then),
+		T(a_decision_counts_from_when_it_is_seen),
+		T(a_machine_that_serves_the_name_needs_no_approval),
 		T(a_denial_is_kept_for_an_hour_or_as_long_as_it_says),
 	};
 
