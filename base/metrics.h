@@ -59,7 +59,8 @@ double metric_get(const struct metric *f, const char *const *values);
 
 /* Shows each series of a counter or histogram with 0 for its first `ms`, whatever it has counted;
  * afterwards with all that it counted. So a page with 0 is read before the first event, although a
- * series is created by it. Has no effect without a clock. metric_get() is not delayed. */
+ * series is created by it. Has no effect without a clock; a clock that is set back into this time
+ * shows 0 once more. metric_get() is not delayed. */
 void metric_delay(struct metric *f, int64_t ms);
 
 /* Sets the most series that the family has beside "other"; at first 1,000. */

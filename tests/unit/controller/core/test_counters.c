@@ -114,6 +114,12 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	world_replica(&w);
 	world_wait_all(&w, "free", 900);
 	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(&w.servers[0], "claimed", 900);
+	world_run(&w, 100); /* until the replica has read what it wrote */
+	page = page_of(&w);
+	assert_true(
+		shows(page, "drover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"starting\"} 8"));
+	free(page);
 	world_wait_running(&w, &w.tenants[0], "train", 900);
 	world_run(&w, 3600 * 1000);
 	page = page_of(&w);
