@@ -21,6 +21,9 @@
  * after LATER_MS. */
 #define IN_FLIGHT 16
 #define LATER_MS 1000
+/* The webhook is asked for a gang once no claim of the gang was created for this long, so that its
+ * answer counts for all of them. */
+#define FORMING_MS 3000
 #define REASON_MAX 1024
 
 struct approval_asks {
@@ -204,27 +207,43 @@ static char *body_of(const struct node_claim *n)
 struct first {
 	const struct context *c;
 	const struct node_claim *found;
+	/* wall ms at which the newest claim of the gang was created */
+	int64_t newest;
 };
 
 static bool is_first(const struct node_claim *n, void *arg)
 {
 	struct first *f = arg;
 
-	if (approval_same_gang(n, f->found) && !n->meta.deletion_timestamp &&
-	    strcmp(n->meta.name, f->found->meta.name) < 0 &&
+	if (!approval_same_gang(n, f->found) || n->meta.deletion_timestamp)
+		return true;
+	if (n->meta.creation_timestamp > f->newest)
+		f->newest = n->meta.creation_timestamp;
+	if (strcmp(n->meta.name, f->found->meta.name) < 0 &&
 	    approval_of(f->c, n).state == APPROVAL_WAITING)
 		f->found = n;
 	return true;
 }
 
-/* True if the webhook is asked for this claim, and not for another one of its gang. */
-static bool speaks(const struct context *c, const struct node_claim *n)
+/* True if the webhook is asked for this claim, and not for another one of its gang. Sets *newest to
+ * the creation of the newest claim of the gang; 0: no gang. */
+static bool speaks(const struct context *c, const struct node_claim *n, int64_t *newest)
 {
-	struct first f = {c, n};
+	struct first f = {.c = c, .found = n};
 
 	if (n->spec.gang)
 		claim_index_each(c, CLAIM_BY_GANG, n->spec.gang->uid, is_first, &f);
+	*newest = f.newest;
 	return f.found == n;
+}
+
+/* True while further claims of a gang may still be created. A clock of the API server that is ahead
+ * makes no gang wait. */
+static bool is_forming(const struct context *c, int64_t newest)
+{
+	const int64_t age = loop_wall(c->loop) - newest;
+
+	return newest && age >= 0 && age < FORMING_MS;
 }
 
 static void send(struct ask *x, const struct virtual_cluster_webhook *to,
@@ -261,9 +280,10 @@ void approval_asks_look(struct approval_asks *s, const struct node_claim *n)
 	struct context *c = s->c;
 	const struct virtual_cluster *vc = CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   str_or(n->spec.virtual_cluster_ref.name, ""));
+	int64_t newest;
 	struct ask *x;
 
-	if (!vc || vc->spec.approval.claims != APPROVAL_WEBHOOK || !speaks(c, n)) {
+	if (!vc || vc->spec.approval.claims != APPROVAL_WEBHOOK || !speaks(c, n, &newest)) {
 		approval_asks_forget(s, n->meta.name);
 		return;
 	}
@@ -271,7 +291,7 @@ void approval_asks_look(struct approval_asks *s, const struct node_claim *n)
 	if (x->answer.time || webhook_busy(x->webhook) || loop_now(c->loop) < x->after)
 		return;
 	/* Nothing reports that one of these conditions has ended. */
-	if (!ctx_may_act(c) || s->in_flight >= IN_FLIGHT) {
+	if (!ctx_may_act(c) || s->in_flight >= IN_FLIGHT || is_forming(c, newest)) {
 		loop_timer_start(&x->again, LATER_MS);
 		return;
 	}

@@ -10,7 +10,8 @@
  *   claim waits --> POST with the claim's UID as id --> answer --> status.approval of the claim
  *                     |  no usable answer: again after 5 s, then twice as long, up to 5 min
  *
- * Only one claim of a gang is asked for: the first by name of those that wait. Only an answer 200
+ * Only one claim of a gang is asked for: the first by name of those that wait, once no claim of the
+ * gang was created for 3 s. Only an answer 200
  * with exactly {"decision": "Approved" or "Denied", "reason": TEXT} decides; anything else leaves
  * the claim without an approval. An answer is kept in memory until claims/claims.c has written it;
  * a new leader asks again, with the same id. On the loop thread.
