@@ -45,7 +45,9 @@ static bool look_at(const struct kube_entry *en, void *arg)
 bool burst_gang_broken(const struct context *c, const struct tenants *ts,
 		       const struct node_claim *n, int64_t *next_ms, char why[static 160])
 {
-	const int64_t left = n->spec.gang ? n->spec.gang->hold_until - loop_wall(c->loop) : 0;
+	const int64_t now = loop_wall(c->loop),
+		      left = n->spec.gang ? n->spec.gang->hold_until + claim_waited_ms(n, now) - now
+					  : 0;
 	struct tenant *t = tenant_get(ts, str_or(n->spec.virtual_cluster_ref.name, ""));
 	struct others o = {.c = c, .self = n->meta.name, .why = why};
 	int64_t since;

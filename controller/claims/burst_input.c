@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/map.h"
 #include "base/money.h"
 #include "base/str.h"
@@ -239,19 +240,28 @@ static int64_t to_step(int64_t ms)
 	return (ms + STEP_MS - 1) / STEP_MS * STEP_MS;
 }
 
+static bool is_unapproved(const struct node_claim *n)
+{
+	const struct condition *c = condition_get(&n->status.conditions, APPROVED_CONDITION);
+
+	return c && c->status != CONDITION_TRUE;
+}
+
 /* Adds a claim with spec.burst as a launch that costs its committed amount. Cost beyond the
  * committed amount (an overrun) is added for the time in which it arises. */
 static void take_burst(const struct node_claim *n, void *arg)
 {
 	const struct node_claim_burst *b = n->spec.burst;
 	struct taking *t = arg;
-	const int64_t now = loop_wall(t->c->loop), began = b ? b->decided_time : 0,
-		      ran = now > began ? now - began : 0;
+	/* A claim that waits for its approval reserves its committed amount, and runs no time. */
+	const bool waits = is_unapproved(n);
+	const int64_t now = loop_wall(t->c->loop), began = b ? settle_paid_from(n, now) : 0,
+		      ran = now > began && !waits ? now - began : 0;
 	char month[LEDGER_MONTH_SIZE];
 	struct burst_launch *l;
 	int64_t most, until;
 
-	if (!b || !n->spec.provider_ref)
+	if (!b || !n->spec.provider_ref || str_eq(n->status.phase, CLAIM_PHASE_DENIED))
 		return;
 	l = ADD(t, launches);
 	*l = (struct burst_launch){
@@ -265,7 +275,7 @@ static void take_burst(const struct node_claim *n, void *arg)
 		.nodes = 1,
 		.gpus = gpus_of(t, n->spec.provider_ref->name,
 				claim_instance_type(n, machine_named_by(t->c, n))),
-		.starting = !claim_is_ready(n),
+		.starting = !claim_is_ready(n) && !waits,
 		.part = n->spec.gang && map_has(t->gangs, n->spec.gang->uid)};
 	if (n->spec.gang && !l->part)
 		map_put(t->gangs, n->spec.gang->uid, t);
@@ -273,7 +283,7 @@ static void take_burst(const struct node_claim *n, void *arg)
 		l->spent = INT64_MAX;
 	most = amount_of(b->committed);
 	l->committed = most > l->spent ? most - l->spent : 0;
-	until = settle_paid_until(b);
+	until = settle_paid_until(n, now);
 	if (now > until) {
 		l->spent = most;
 		l->over.from = until;

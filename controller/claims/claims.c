@@ -295,18 +295,6 @@ static void derive(struct entry *en, const struct node_claim *n)
 		writer_status(&en->write, OBJECT_NODE_CLAIM, &n->meta, status, on_written);
 }
 
-/* True if the claim waits for its approval, and its machine could still accept it. Then the claim
- * stays, however long the approval takes. */
-static bool waits_for_decision(const struct context *c, const struct node_claim *n)
-{
-	const struct machine *m = machine_named_by(c, n);
-
-	return approval_of(c, n).state == APPROVAL_WAITING &&
-	       (!n->spec.machine_ref ||
-		(m && str_eq(m->status.state, machine_state_info[MACHINE_FREE].name) &&
-		 !m->status.claim_ref && !m->meta.deletion_timestamp));
-}
-
 /* Asks the webhook while the claim waits. Restarts the time within which a machine has to accept
  * the claim when the claim is approved. */
 static void follow_approval(struct entry *en, const struct node_claim *n)
@@ -327,8 +315,11 @@ static void follow_approval(struct entry *en, const struct node_claim *n)
 /* True if the claim stays as it is until its approval is given, or until its denial ends. */
 static bool rests(struct entry *en, const struct node_claim *n)
 {
+	const struct context *c = en->owner->c;
+
 	if (n->meta.deletion_timestamp || may_run(en, n) ||
-	    (en->approval != APPROVAL_REFUSED && !waits_for_decision(en->owner->c, n)))
+	    (en->approval != APPROVAL_REFUSED &&
+	     (en->approval != APPROVAL_WAITING || !approval_can_bind(c, n))))
 		return false;
 	en->open_since = 0;
 	return true;

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "controller/core/counters.h"
 #include "controller/drain/drains.h"
+#include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
 #include "controller/tenant/tenant.h"
 
@@ -73,7 +74,8 @@ static bool of_serving(const struct context *c, const struct tenants *ts, const 
 							 : NULL;
 	const int64_t empty = n ? empty_at(c, ts, m, n, now) : 0;
 	int64_t at = n && n->spec.expire_after > 0
-			     ? n->meta.creation_timestamp + n->spec.expire_after
+			     ? n->meta.creation_timestamp + claim_waited_ms(n, now) +
+				       n->spec.expire_after
 			     : 0;
 
 	/* An expiry that is overdue waits for a budget, so its time is not known: use the time at

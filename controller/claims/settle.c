@@ -9,6 +9,7 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/core/context.h"
+#include "controller/rules/claim.h"
 #include "planner/burst.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
@@ -174,15 +175,22 @@ json_t *settle_encode(const struct settle_list *l)
 
 /* --- a claim ---------------------------------------------------------------------------------- */
 
-int64_t settle_paid_until(const struct node_claim_burst *b)
+int64_t settle_paid_from(const struct node_claim *n, int64_t now)
 {
+	return n->spec.burst->decided_time + claim_waited_ms(n, now);
+}
+
+int64_t settle_paid_until(const struct node_claim *n, int64_t now)
+{
+	const struct node_claim_burst *b = n->spec.burst;
+	const int64_t from = settle_paid_from(n, now);
 	const int64_t price = amount_of(b->price), most = amount_of(b->committed);
 	__int128 ms;
 
 	if (price <= 0 || price == INT64_MAX || most == INT64_MAX)
 		return INT64_MAX;
 	ms = (__int128)most * HOUR_MS / price;
-	return ms > INT64_MAX - b->decided_time ? INT64_MAX : b->decided_time + (int64_t)ms;
+	return ms > INT64_MAX - from ? INT64_MAX : from + (int64_t)ms;
 }
 
 static int by_time(const void *x, const void *y)
@@ -202,10 +210,10 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 			       struct arena *a)
 {
 	const struct node_claim_burst *b = n->spec.burst;
-	const int64_t most = amount_of(b->committed), until = settle_paid_until(b);
+	const int64_t most = amount_of(b->committed), until = settle_paid_until(n, now);
 	struct settle_list out = {arena_calloc(a, SETTLE_SPLIT, sizeof(*out.v)), 0};
 	int64_t cuts[SETTLE_SPLIT], rest = cost > most && now > until ? cost - most : 0, left;
-	struct burst_ledger_row row = {.time = b->decided_time,
+	struct burst_ledger_row row = {.time = settle_paid_from(n, now),
 				       .claim = n->meta.uid,
 				       .policy = b->policy_ref.uid,
 				       .tenant = n->spec.virtual_cluster_ref.name,
@@ -246,7 +254,7 @@ static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n,
 {
 	const int64_t said = p ? p->spec.cost.minimum_billing.increment : HOUR_MS,
 		      step = said > 0 ? said : 1;
-	int64_t ms = now - n->spec.burst->decided_time, cost;
+	int64_t ms = now - settle_paid_from(n, now), cost;
 
 	if (p && ms < p->spec.cost.minimum_billing.minimum)
 		ms = p->spec.cost.minimum_billing.minimum;

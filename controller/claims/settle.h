@@ -32,9 +32,12 @@ struct settle_list {
 	struct burst_ledger_row *v;
 	size_t n;
 };
-/* Returns the Unix ms at which the committed amount of b is used up at the price of the decision;
- * INT64_MAX if never. */
-int64_t settle_paid_until(const struct node_claim_burst *b);
+/* Returns the wall ms from which the launch of claim n is paid: the decision of its BurstPolicy, or
+ * later, if the claim had to wait for its approval. n must have spec.burst. */
+int64_t settle_paid_from(const struct node_claim *n, int64_t now);
+/* Returns the Unix ms at which the committed amount of claim n is used up at the price of the
+ * decision; INT64_MAX if never. */
+int64_t settle_paid_until(const struct node_claim *n, int64_t now);
 /* Returns the ledger rows of claim n, which has cost `cost` by `now`. The first row is the
  * committed part at the time of the decision. The overrun follows, split at the starts of the
  * current hour, day, week, month and quarter. At most SETTLE_SPLIT rows, in the arena. */

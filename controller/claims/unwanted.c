@@ -39,17 +39,6 @@ static bool is_read(const struct unwanted *u, const char *tenant)
 	       t->pods && kube_cache_synced(t->pods);
 }
 
-/* True if the claim names no machine, or one that is free: then no machine runs for the claim. Any
- * other machine may serve a claim that was restored without its status. */
-static bool could_bind(const struct unwanted *u, const struct node_claim *n)
-{
-	const struct object_ref *r = n->spec.machine_ref;
-	const struct machine *m = machine_named_by(u->c, n);
-
-	return !r || (m && str_eq(m->status.state, machine_state_info[MACHINE_FREE].name) &&
-		      !m->status.claim_ref && (!r->uid || str_eq(r->uid, m->meta.uid)));
-}
-
 /* True if nothing was written to the claim's machine and drover may delete the claim. False if the
  * machine is in state claimed but its Node exists, because that state came from a backup. False if
  * the claim has no machine, unless the claim waits for its approval: claims.c handles claims that
@@ -65,7 +54,7 @@ static bool is_early(const struct unwanted *u, const struct node_claim *n)
 		return false;
 	m = machine_of_claim(u->c, n);
 	if (!m)
-		return could_bind(u, n) && approval_of(u->c, n).state == APPROVAL_WAITING;
+		return approval_can_bind(u->c, n) && approval_of(u->c, n).state == APPROVAL_WAITING;
 	return str_eq(m->status.state, machine_state_info[MACHINE_CLAIMED].name) &&
 	       !tenant_node_now(u->tenants, n);
 }

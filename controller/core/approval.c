@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "api/machine_states.h"
 #include "base/str.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
@@ -43,6 +44,18 @@ static bool has_machine(const struct context *c, const struct node_claim *n)
 	       (named && named->status.claim_ref &&
 		str_eq(named->status.claim_ref->name, n->meta.name)) ||
 	       (m && m->spec.elastic && str_eq(m->spec.elastic->claim.uid, n->meta.uid));
+}
+
+bool approval_can_bind(const struct context *c, const struct node_claim *n)
+{
+	const struct object_ref *r = n->spec.machine_ref;
+	const struct machine *m = machine_named_by(c, n);
+
+	if (!r || !m)
+		return !r || n->spec.provider_ref;
+	return str_eq(m->status.state, machine_state_info[MACHINE_FREE].name) &&
+	       !m->status.claim_ref && !m->meta.deletion_timestamp &&
+	       (!r->uid || str_eq(r->uid, m->meta.uid));
 }
 
 struct search {

@@ -51,6 +51,10 @@ bool approval_is_adopted(const struct machine *m, const struct node_claim *n);
 struct approval approval_decision(const struct context *c, const struct node_claim *n);
 /* True if the tenant's claims need an approval. False also if the VirtualCluster does not exist. */
 bool approval_asked(const struct context *c, const struct node_claim *n);
+/* True if a machine could accept the claim: the claim names none, is for a cloud instance without a
+ * Machine, or names a free machine. Any other machine may serve a claim that was restored without
+ * its status. */
+bool approval_can_bind(const struct context *c, const struct node_claim *n);
 /* True if both claims belong to the same gang of the same tenant. */
 bool approval_same_gang(const struct node_claim *a, const struct node_claim *b);
 /* Returns the wall ms until which a denied claim is kept. */

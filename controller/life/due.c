@@ -2,6 +2,7 @@
 #include "controller/life/due.h"
 
 #include "controller/core/clock_jumps.h"
+#include "controller/rules/claim.h"
 
 void life_due_in(struct life *l, int64_t ms)
 {
@@ -18,6 +19,11 @@ bool life_is_due(struct life *l, int64_t since, int64_t after)
 	if (left > 0)
 		life_due_in(l, left);
 	return left <= 0;
+}
+
+int64_t life_began(const struct life *l, const struct node_claim *n)
+{
+	return n->meta.creation_timestamp + claim_waited_ms(n, loop_wall(l->c->loop));
 }
 
 bool life_is_due_seen(struct life *l, int64_t seen, int64_t after)

@@ -27,6 +27,5 @@ bool life_paid_over(struct life *l)
 	if (!n || !n->spec.burst)
 		return false;
 	return /* mutant: burst-outlives-policy */ is_policy_gone(l, n) ||
-	       (n->spec.expire_after > 0 &&
-		life_is_due(l, n->meta.creation_timestamp, n->spec.expire_after));
+	       (n->spec.expire_after > 0 && life_is_due(l, life_began(l, n), n->spec.expire_after));
 }

@@ -7,11 +7,11 @@
  * paid: decides when an instance that a BurstPolicy pays for must end.
  *
  * The instance may run until its NodeClaim expires (spec.expireAfter: maxRuntime plus boot time,
- * counted from the creation of the claim). It may also not run longer than PAID_GONE_MS after its
- * BurstPolicy was deleted and not created again. Then drover terminates the instance. Nothing
- * postpones this end (safety invariant S6): no cordon, no hold, no Drain, no disruption budget, no
- * pause of the NodePool, the VirtualCluster, the Provider or the Machine, and no unreachable
- * tenant. Pods get at most PAID_GRACE_MS to terminate.
+ * counted from the creation of the claim, or from its approval). It may also not run longer than
+ * PAID_GONE_MS after its BurstPolicy was deleted and not created again. Then drover terminates the
+ * instance. Nothing postpones this end (safety invariant S6): no cordon, no hold, no Drain, no
+ * disruption budget, no pause of the NodePool, the VirtualCluster, the Provider or the Machine, and
+ * no unreachable tenant. Pods get at most PAID_GRACE_MS to terminate.
  *
  * On the loop thread.
  * Tests: tests/world/test_burst_end.c, tests/unit/controller/steps/test_leave_reason.c

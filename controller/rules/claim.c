@@ -43,6 +43,17 @@ bool claim_counts(const struct node_claim *n)
 	       (!str_eq(n->status.phase, "Failed") || n->spec.machine_ref || n->status.machine_ref);
 }
 
+int64_t claim_waited_ms(const struct node_claim *n, int64_t now)
+{
+	const struct condition *c = condition_get(&n->status.conditions, APPROVED_CONDITION);
+	const int64_t began = n->meta.creation_timestamp;
+	int64_t until = 0;
+
+	if (/* mutant: waiting-claim-expires */ c)
+		until = c->status == CONDITION_TRUE ? c->last_transition_time : now;
+	return until > began ? until - began : 0;
+}
+
 const struct resources *claim_capacity(const struct node_claim *n, const struct machine *m,
 				       const struct provider_object *p)
 {

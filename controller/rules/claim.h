@@ -31,6 +31,11 @@ const char *claim_instance_type(const struct node_claim *n, const struct machine
 /* True if the claim counts for quotas and limits: it has not ended, and was not denied. A failed
  * claim counts only while it names a Machine. */
 bool claim_counts(const struct node_claim *n);
+/* Returns for how many ms the claim has waited for its approval until now (wall ms), or waited
+ * until it was given; 0: it needed none. All times of a claim that count from its creation, or
+ * from the decision of a BurstPolicy, begin that much later: expireAfter, the paid time,
+ * holdUntil of its gang. Known from the condition Approved, so by drover's clock. */
+int64_t claim_waited_ms(const struct node_claim *n, int64_t now);
 /* Returns the resources that the claim uses up in quotas, limits, shares and status: the capacity
  * of its instance type. p: the Provider of the claim or of its Machine, or NULL. NULL: unknown,
  * which counts as nothing. */

@@ -167,8 +167,7 @@ static int64_t later(int64_t a, int64_t b)
 
 static bool is_expired(struct life *l, const struct node_claim *n)
 {
-	return n->spec.expire_after > 0 &&
-	       life_is_due(l, n->meta.creation_timestamp, n->spec.expire_after);
+	return n->spec.expire_after > 0 && life_is_due(l, life_began(l, n), n->spec.expire_after);
 }
 
 static const struct elastic_instance *instance_of(const struct life *l, const struct node_claim *n)

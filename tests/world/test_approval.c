@@ -179,7 +179,7 @@ static void what_was_denied_is_not_made_again_at_once(void **state)
 	OWN_JSON o = NULL;
 
 	(void)state;
-	start(&w, 8103, 2);
+	start(&w, 8103, 1);
 	world_pod(&w, &w.tenants[0], "train");
 	approving_wait(&w, "ApprovalPending");
 	approving_decide_first(&w, "Denied");
@@ -341,6 +341,7 @@ static void no_instance_is_launched_before_the_approval(void **state)
 {
 	struct sim_world *w = mem_new(struct sim_world);
 	struct sky *sky = mem_new(struct sky);
+	OWN_JSON o = NULL;
 
 	(void)state;
 	world_start(w, 8108, 0);
@@ -349,7 +350,9 @@ static void no_instance_is_launched_before_the_approval(void **state)
 	world_replica(w);
 	world_pod(w, &w->tenants[0], "train");
 	approving_wait(w, "ApprovalPending");
+	o = approving_first(w);
 	world_run(w, 3600 * 1000);
+	assert_true(is_first(w, o));
 	assert_int_equal(sky->cloud.asked, 0);
 	assert_int_equal(store_count(w->host.store, "machines.drover.dev/"), 0);
 	assert_int_equal(store_count(w->host.store, APPROVING_CLAIMS), 1);

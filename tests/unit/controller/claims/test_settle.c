@@ -155,7 +155,7 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 	struct settle_list l;
 
 	(void)state;
-	assert_int_equal(settle_paid_until(&b), midnight);
+	assert_int_equal(settle_paid_until(&n, midnight), midnight);
 	l = settle_rows(&n, micros("30"), midnight - HOUR, a);
 	assert_int_equal(l.n, 1);
 	assert_int_equal(micros(l.v[0].amount), micros("30"));
