@@ -16,7 +16,7 @@
 
 const struct field audit_entry_fields[] = {
 	FIELD(audit_entry, seq, "seq", FIELD_I64, .required = true, .immutable = true, .min = 1,
-	      .max = INT64_MAX, .doc = "Sequence number of the entry, counted from 1."),
+	      .max = AUDIT_NUMBER_MAX, .doc = "Sequence number of the entry, counted from 1."),
 	FIELD(audit_entry, time, "time", FIELD_TIME, .required = true, .immutable = true,
 	      .doc = "Time at which drover observed the change."),
 	FIELD(audit_entry, who, "who", FIELD_STR, .required = true, .immutable = true,
@@ -93,6 +93,32 @@ void audit_entry_seal(json_t *entry, int64_t seq, const char *previous)
 	json_object_set_new(entry, "seq", json_integer(seq));
 	json_object_set_new(entry, "previous", json_string(previous));
 	json_object_set_new(entry, "digest", json_string(audit_entry_digest(entry, text)));
+}
+
+size_t audit_char_bytes(char c)
+{
+	if ((unsigned char)c < ' ' || c == '<' || c == '>' || c == '&' || c == 0x7f)
+		return 6;
+	/* U+2028 and U+2029 begin with 0xe2 and have three bytes. */
+	return (unsigned char)c == 0xe2 ? 4 : c == '"' || c == '\\' ? 2 : 1;
+}
+
+size_t audit_entry_bytes(const json_t *entry)
+{
+	size_t bytes = 2;
+	const char *key;
+	json_t *v;
+
+	/* Each member has two quotes, a colon, a comma; a value has two quotes or is a number. */
+	json_object_foreach ((json_t *)entry, key, v) {
+		bytes += strlen(key) + 4;
+		if (!json_is_string(v))
+			bytes += 20;
+		for (const char *c = str_or(json_string_value(v), ""); *c; c++)
+			bytes += audit_char_bytes(*c);
+		bytes += 2;
+	}
+	return bytes;
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */

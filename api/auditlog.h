@@ -19,6 +19,10 @@
  * without gaps from 1.
  */
 
+/* Highest sequence number, and highest number of a segment. At one segment a second it is reached
+ * after 30,000 years; a higher number is refused. */
+#define AUDIT_NUMBER_MAX 999999999999
+
 /* Digest that the first entry names as the one before it. */
 #define AUDIT_GENESIS "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 
@@ -74,6 +78,13 @@ const char *audit_entry_digest(const json_t *entry, char out[static CRYPTO_DIGES
 json_t *audit_entry_encode(const struct audit_entry *entry);
 /* Sets seq, previous and digest of the entry. */
 void audit_entry_seal(json_t *entry, int64_t seq, const char *previous);
+
+/* Returns the highest number of bytes that a JSON writer may use for the entry: Go writes some
+ * characters, such as '<', as six bytes. */
+size_t audit_entry_bytes(const json_t *entry);
+/* Returns the highest number of bytes that a JSON writer may use for the character c of a string;
+ * c is one byte of it. */
+size_t audit_char_bytes(char c);
 
 /* --- check of a log --------------------------------------------------------------------------- */
 

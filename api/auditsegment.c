@@ -5,13 +5,13 @@
 #include "api/tables.h"
 
 static const struct field_rule entries_rules[] = {
-	{"size(self) >= size(oldSelf)", "entries must not be removed"},
+	{"oldSelf.all(e, e in self)", "entries must not be removed or changed"},
 	{NULL, NULL},
 };
 
 static const struct field spec_fields[] = {
 	FIELD(audit_segment_spec, number, "number", FIELD_I64, .required = true, .immutable = true,
-	      .min = 1, .max = INT64_MAX, .doc = "Number of the segment, counted from 1."),
+	      .min = 1, .max = AUDIT_NUMBER_MAX, .doc = "Number of the segment, counted from 1."),
 	FIELD_ITEMS(audit_segment_spec, entries, "entries", audit_entry_fields, .required = true,
 		    .max_items = AUDIT_SEGMENT_ENTRIES, .list_key = "seq", .rules = entries_rules,
 		    .doc = "Entries in the order of their sequence numbers."),
@@ -35,12 +35,16 @@ const struct object_column audit_segment_columns[] = {
 int audit_segment_check(const void *object, const void *old, struct err *e)
 {
 	const struct audit_segment *s = object, *o = old;
-	char path[32];
+	char path[32], name[64];
 
+	if (o && s->spec.number != o->spec.number)
+		return err_set(e, ERR_INVALID, 0, "spec.number: is immutable");
+	str_format(name, sizeof(name), AUDIT_SEGMENT_NAME, (long long)s->spec.number);
+	if (!str_eq(s->meta.name, name))
+		return err_set(e, ERR_INVALID, 0, "spec.number: is not the number in the name %s",
+			       str_or(s->meta.name, ""));
 	if (!o)
 		return 0;
-	if (s->spec.number != o->spec.number)
-		return err_set(e, ERR_INVALID, 0, "spec.number: is immutable");
 	if (s->spec.entries.n < o->spec.entries.n)
 		return err_set(e, ERR_INVALID, 0, "spec.entries: must not be removed");
 	for (size_t i = 0; i < o->spec.entries.n; i++) {

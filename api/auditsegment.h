@@ -13,6 +13,9 @@
 
 /* Highest number of entries in one segment. */
 #define AUDIT_SEGMENT_ENTRIES 256
+/* A segment is full once its entries have this many bytes (audit_entry_bytes()). The API server
+ * accepts three times as many. */
+#define AUDIT_SEGMENT_BYTES (512u << 10)
 /* Number of segments that stay in the API. Older ones are deleted. */
 #define AUDIT_SEGMENTS_KEPT 128
 
@@ -29,5 +32,10 @@ struct audit_segment {
 	struct object_meta meta;
 	struct audit_segment_spec spec;
 };
+/* True if nothing more is appended to a segment with n entries of `bytes` bytes. */
+static inline bool audit_segment_is_full(size_t n, size_t bytes)
+{
+	return n >= AUDIT_SEGMENT_ENTRIES || bytes >= AUDIT_SEGMENT_BYTES;
+}
 
 #endif

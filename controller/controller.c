@@ -328,6 +328,7 @@ static void on_following(void *arg)
 	struct controller *c = arg;
 
 	c->ctx.leading = false;
+	audit_trail_follow(c->audit_trail);
 	/* Drop the queued requests: a former leader must not send them. */
 	kube_client_drop_queued(c->ctx.host);
 	tenants_drop_queued(c->tenants);

@@ -38,6 +38,10 @@
 #include "controller/tenant/pending_cleanup.h"
 #include "controller/view/view.h"
 
+/* Limits of the cache of AuditSegments, above those of the segments that drover writes. */
+#define SEGMENTS_MAX (AUDIT_FILE_SEGMENTS + 128)
+#define SEGMENT_BYTES (2u << 20)
+
 /* Kinds that the controller watches. */
 static const enum object_kind_id watched[] = {
 	OBJECT_NODE_POOL,	OBJECT_NODE_CLAIM,    OBJECT_MACHINE,	  OBJECT_PROVIDER,
@@ -372,6 +376,15 @@ static void on_health(const struct err *e, void *arg)
 			 LOG_S("kind", object_kinds[w->kind].kind), LOG_E(e));
 }
 
+static void on_over(const json_t *object, void *arg)
+{
+	(void)arg;
+	if (object)
+		log_error("a segment of the audit log is too large, or there are too many; it is "
+			  "ignored",
+			  LOG_S("segment", json_str_at(object, "metadata", "name")));
+}
+
 void object_changes_watch(struct controller *c)
 {
 	ctx_watch_crds(&c->ctx);
@@ -388,6 +401,11 @@ void object_changes_watch(struct controller *c)
 			.arg = w,
 		};
 
+		if (watched[i] == OBJECT_AUDIT_SEGMENT) {
+			s.max_each = SEGMENT_BYTES;
+			s.max_objects = SEGMENTS_MAX;
+			s.on_over = on_over;
+		}
 		*w = (struct kind_watch){c, watched[i]};
 		c->ctx.cache[watched[i]] = kube_cache_new(c->ctx.group, &s);
 	}
@@ -395,8 +413,10 @@ void object_changes_watch(struct controller *c)
 
 bool object_changes_synced(const struct controller *c)
 {
+	/* The controller does not wait for the audit log: audit_trail.c does. */
 	for (size_t i = 0; i < WATCHED; i++)
-		if (!kube_cache_synced(c->ctx.cache[watched[i]]))
+		if (watched[i] != OBJECT_AUDIT_SEGMENT &&
+		    !kube_cache_synced(c->ctx.cache[watched[i]]))
 			return false;
 	return true;
 }

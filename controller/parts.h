@@ -86,7 +86,8 @@ struct controller {
 
 /* Starts the caches of the CRDs and of all kinds that the controller acts on. */
 void object_changes_watch(struct controller *c);
-/* True if the caches of all kinds that object_changes_watch() started are synced. */
+/* True if the caches of all kinds that object_changes_watch() started are synced, except
+ * AuditSegment: no other part waits for the audit log. */
 bool object_changes_synced(const struct controller *c);
 /* Passes a changed Machine to all parts that depend on it; m NULL: the Machine was deleted. */
 void object_changes_machine(struct controller *c, const char *name, const struct machine *m);

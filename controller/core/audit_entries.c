@@ -14,10 +14,11 @@
 #define DROVER "drover"
 #define UNKNOWN "unknown"
 #define OURS "drover.dev/"
-/* Longest texts, as in audit_entry_fields. */
+/* Longest texts, in bytes of audit_char_bytes(). */
 #define WHO_MAX 253
 #define FIELD_MAX 317
 #define TEXT_MAX 512
+#define OPERATION_MAX 128
 /* Names of changed fields have at most this many parts, as in template.spec.images. */
 #define DEPTH_MAX 3
 
@@ -32,18 +33,24 @@ struct change {
 	void *arg;
 };
 
-/* Returns s, or a copy of its first `max` bytes without a broken character at the end. */
+/* Returns s, or a copy of its beginning that has at most `max` bytes of audit_char_bytes(), and no
+ * broken character at the end. */
 static const char *cut(const char *s, size_t max, struct arena *a)
 {
-	char *text;
+	size_t n = 0;
 
-	if (!s || strlen(s) <= max)
+	if (!s)
+		return NULL;
+	for (size_t bytes = 0; s[n]; n++) {
+		bytes += audit_char_bytes(s[n]);
+		if (bytes > max)
+			break;
+	}
+	if (!s[n])
 		return s;
-	text = arena_strndup(a, s, max);
-	while (max && (text[max - 1] & 0xc0) == 0x80)
-		max--;
-	text[max ? max - 1 : 0] = '\0';
-	return text;
+	while (n && (s[n] & 0xc0) == 0x80)
+		n--;
+	return arena_strndup(a, s, n);
 }
 
 static const char *tenant_of(enum object_kind_id kind, const void *object)
@@ -115,7 +122,7 @@ static const char *requester(const struct change *c)
 
 	if (!end || end == now || str_eq(now, then))
 		return NULL;
-	return cut(arena_strndup(c->a, now, (size_t)(end - now)), WHO_MAX, c->a);
+	return arena_strndup(c->a, now, (size_t)(end - now));
 }
 
 /* True if drover created the object, as far as the object shows. */
@@ -150,7 +157,7 @@ static const char *why(const struct change *c)
 	if (c->kind == OBJECT_MACHINE)
 		return why_machine(c->new_);
 	if (c->kind == OBJECT_DRAIN)
-		return cut(((const struct drain *)c->new_)->spec.reason, TEXT_MAX, c->a);
+		return ((const struct drain *)c->new_)->spec.reason;
 	return ready ? ready->reason : NULL;
 }
 
@@ -158,7 +165,24 @@ static const char *why(const struct change *c)
 
 static void pass(const struct change *c, const struct audit_entry *e)
 {
-	c->add(e, c->arg);
+	struct audit_entry bounded = *e;
+
+	bounded.who = cut(e->who, WHO_MAX, c->a);
+	bounded.tenant = cut(e->tenant, WHO_MAX, c->a);
+	bounded.field = cut(e->field, FIELD_MAX, c->a);
+	bounded.from = cut(e->from, TEXT_MAX, c->a);
+	bounded.to = cut(e->to, TEXT_MAX, c->a);
+	bounded.operation = cut(e->operation, OPERATION_MAX, c->a);
+	bounded.why = cut(e->why, TEXT_MAX, c->a);
+	c->add(&bounded, c->arg);
+}
+
+/* Returns the generation as text; NULL: no object, or no SpecChanged entries for its kind. */
+static const char *generation(const struct change *c, const struct object_meta *m)
+{
+	return m && audit_entries_has_spec(c->kind)
+		       ? arena_printf(c->a, "%lld", (long long)m->generation)
+		       : NULL;
 }
 
 static void lifetime(const struct change *c)
@@ -169,6 +193,7 @@ static void lifetime(const struct change *c)
 	e.who = str_or(requester(c), is_drovers(c) ? DROVER : UNKNOWN);
 	if (!c->was) {
 		e.event = AUDIT_CREATED;
+		e.to = generation(c, c->is);
 		if (c->kind == OBJECT_WIPE_RECORD)
 			e.why = w->spec.evidence.verdict >= 0
 					? wipe_level_names[w->spec.evidence.verdict]
@@ -184,6 +209,8 @@ static void lifetime(const struct change *c)
 		pass(c, &e);
 	} else if (c->is->deletion_timestamp && !c->was->deletion_timestamp) {
 		e.event = AUDIT_DELETING;
+		e.from = generation(c, c->was);
+		e.to = generation(c, c->is);
 		pass(c, &e);
 	}
 }
@@ -235,15 +262,16 @@ static void spec(const struct change *c)
 	was = fields_encode(f, c->old);
 	is = fields_encode(f, c->new_);
 	diff = json_merge_diff(json_object_get(was, "spec"), json_object_get(is, "spec"));
-	if (!json_object_size(diff))
+	/* A request for deletion increases the generation too. */
+	if (!json_object_size(diff) && c->is->deletion_timestamp && !c->was->deletion_timestamp)
 		return;
 	buf_init(&names, 1 << 20);
 	name_fields(diff, "", 1, &names, c->a);
 	e.event = AUDIT_SPEC;
 	e.who = str_or(requester(c), UNKNOWN);
-	e.field = cut(names.data, FIELD_MAX, c->a);
-	e.from = arena_printf(c->a, "%lld", (long long)c->was->generation);
-	e.to = arena_printf(c->a, "%lld", (long long)c->is->generation);
+	e.field = names.len ? names.data : NULL;
+	e.from = generation(c, c->was);
+	e.to = generation(c, c->is);
 	pass(c, &e);
 	buf_done(&names);
 }
@@ -254,8 +282,8 @@ static void annotation(const struct change *c, const char *key)
 
 	e.event = AUDIT_ANNOTATION;
 	e.field = key;
-	e.from = cut(labels_get(&c->was->annotations, key), TEXT_MAX, c->a);
-	e.to = cut(labels_get(&c->is->annotations, key), TEXT_MAX, c->a);
+	e.from = labels_get(&c->was->annotations, key);
+	e.to = labels_get(&c->is->annotations, key);
 	if (str_eq(e.from, e.to) || !str_starts(key, OURS) || str_eq(key, AUDIT_REQUESTED_BY))
 		return;
 	e.who = str_or(requester(c), UNKNOWN);

@@ -169,7 +169,7 @@ static void step(void *arg)
 
 	if (f->work)
 		return;
-	if (!f->c->ready) {
+	if (!f->c->ready || !kube_cache_synced(f->c->cache[OBJECT_AUDIT_SEGMENT])) {
 		loop_timer_start(&f->timer, NOT_READY_MS);
 	} else if (f->seq < 0 && !prints) {
 		start(f, NULL, 0);

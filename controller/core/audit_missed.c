@@ -14,11 +14,11 @@
 
 struct known {
 	enum object_kind_id kind;
-	bool deleted;
+	/* deleting: deletion was requested */
+	bool deleting, deleted;
 	/* True if the log has an entry about the object, or the queue has its Created entry */
 	bool logged;
-	/* generation: after the last SpecChanged entry, 1 after a Created entry; "" if there is
-	 * neither. state: `to` of the last
+	/* generation: `to` of the last entry that has one; "": not known. state: `to` of the last
 	 * StateChanged entry. */
 	char generation[24], state[32], name[254], version[64];
 };
@@ -46,6 +46,13 @@ void audit_missed_free(struct audit_missed *m)
 	free(m);
 }
 
+static bool has_generation(const struct audit_entry *e)
+{
+	return !str_empty(e->to) &&
+	       (str_eq(e->event, AUDIT_SPEC) || str_eq(e->event, AUDIT_CREATED) ||
+		str_eq(e->event, AUDIT_DELETING));
+}
+
 void audit_missed_know(struct audit_missed *m, const struct audit_entry *e, bool written)
 {
 	const struct object_kind *kind = object_kind_find(str_or(e->kind, ""));
@@ -66,10 +73,31 @@ void audit_missed_know(struct audit_missed *m, const struct audit_entry *e, bool
 	k->deleted |= str_eq(e->event, AUDIT_DELETED);
 	if (str_eq(e->event, AUDIT_STATE))
 		str_copy(k->state, sizeof(k->state), str_or(e->to, ""));
-	if (str_eq(e->event, AUDIT_CREATED) && !e->late)
-		str_copy(k->generation, sizeof(k->generation), "1");
-	if (str_eq(e->event, AUDIT_SPEC))
-		str_copy(k->generation, sizeof(k->generation), str_or(e->to, ""));
+	k->deleting |= str_eq(e->event, AUDIT_DELETING);
+	if (has_generation(e))
+		str_copy(k->generation, sizeof(k->generation), e->to);
+}
+
+void audit_missed_gap(const struct audit_missed *m, const struct audit_entry *e, int64_t now,
+		      void (*add)(const struct audit_entry *e, void *arg), void *arg)
+{
+	const struct known *k = map_get(m->objects, str_or(e->uid, ""));
+	const bool state = str_eq(e->event, AUDIT_STATE), spec = str_eq(e->event, AUDIT_SPEC);
+	const char *ended = k && state ? k->state : k && spec ? k->generation : "";
+	struct audit_entry late = {.time = now,
+				   .who = state ? "drover" : "unknown",
+				   .event = e->event,
+				   .kind = e->kind,
+				   .name = e->name,
+				   .uid = e->uid,
+				   .tenant = e->tenant,
+				   .field = state ? e->field : NULL,
+				   .from = ended,
+				   .to = e->from,
+				   .late = true};
+
+	if (ended[0] && !str_empty(e->from) && !str_eq(e->from, ended))
+		add(&late, arg);
 }
 
 struct find {
@@ -106,15 +134,24 @@ static void compare_state(const struct find *f, const struct known *k, const voi
 
 static void compare_spec(const struct find *f, const struct known *k, const void *object)
 {
-	struct audit_entry e = late(f, object, AUDIT_SPEC);
+	const struct object_meta *m = object_meta_of(object);
+	struct audit_entry e = late(f, object, AUDIT_DELETING);
+	const bool has = audit_entries_has_spec(f->kind), goes = m->deletion_timestamp > 0;
+	const long long was = has ? atoll(k->generation) : 0;
 	char to[24];
 
-	str_format(to, sizeof(to), "%lld", (long long)object_meta_of(object)->generation);
-	if (!audit_entries_has_spec(f->kind) || !k->generation[0] || str_eq(to, k->generation))
-		return;
-	e.from = k->generation;
-	e.to = to;
-	f->add(&e, f->arg);
+	str_format(to, sizeof(to), "%lld", (long long)m->generation);
+	e.from = was ? k->generation : NULL;
+	e.to = has ? to : NULL;
+	if (goes && !k->deleting) {
+		f->add(&e, f->arg);
+		/* the request increased the generation */
+		if (m->generation == was + 1)
+			return;
+	}
+	e.event = AUDIT_SPEC;
+	if (was && m->generation != was)
+		f->add(&e, f->arg);
 }
 
 static bool compare(const struct kube_entry *en, void *arg)
@@ -123,10 +160,13 @@ static bool compare(const struct kube_entry *en, void *arg)
 	const struct object_meta *meta = object_meta_of(en->object);
 	const struct known *k = map_get(f->m->objects, str_or(meta->uid, ""));
 	struct audit_entry e;
+	char to[24];
 
 	map_put(f->present, str_or(meta->uid, ""), (void *)"");
 	if (!(k && k->logged) && f->m->last && meta->creation_timestamp >= f->m->last - SKEW_MS) {
 		e = late(f, en->object, AUDIT_CREATED);
+		str_format(to, sizeof(to), "%lld", (long long)meta->generation);
+		e.to = audit_entries_has_spec(f->kind) ? to : NULL;
 		f->add(&e, f->arg);
 	}
 	if (k) {

@@ -20,6 +20,10 @@ DEFINE_OWN(audit_missed)
 /* Adds an entry; entries must be added in order. written: the entry is in the log. False: it is
  * queued. */
 void audit_missed_know(struct audit_missed *m, const struct audit_entry *e, bool written);
+/* If entry e, which is to be added, does not begin where the last entry about the object ended,
+ * passes an entry for the changes in between to add(). now: wall ms. */
+void audit_missed_gap(const struct audit_missed *m, const struct audit_entry *e, int64_t now,
+		      void (*add)(const struct audit_entry *e, void *arg), void *arg);
 /* Passes an entry to add() for each difference; each has late set. now: wall ms. */
 void audit_missed_find(const struct audit_missed *m, const struct context *c, int64_t now,
 		       void (*add)(const struct audit_entry *e, void *arg), void *arg);

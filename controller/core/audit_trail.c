@@ -12,7 +12,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "api/resources.h"
 #include "controller/core/audit_entries.h"
+#include "controller/core/audit_known.h"
 #include "controller/core/audit_missed.h"
 #include "controller/core/counters.h"
 #include "controller/core/status_writer.h"
@@ -24,10 +26,14 @@
 #define OLDER_MS 60000
 /* Number of segments above which the oldest is deleted although entries wait. */
 #define MOST_SEGMENTS (AUDIT_SEGMENTS_KEPT + 8)
+/* Interval of attempts while the API server refuses every entry. */
+#define REFUSED_MS 30000
 
 struct queued {
 	/* wall ms at which the entry was queued */
 	int64_t time;
+	/* resourceVersion of the object before the change; 0: not known */
+	uint64_t before;
 	/* the entry as JSON, without number and digests */
 	char *text;
 };
@@ -40,16 +46,28 @@ struct audit_trail {
 	struct loop_timer timer;
 	/* key of an entry -> struct queued, oldest first */
 	struct map *queue;
-	/* number of entries that did not fit into the queue */
+	/* entries of the newest segments */
+	struct audit_known *known;
+	/* Keys of entries that this replica dropped while it did not lead, and that no segment
+	 * has */
+	struct map *dropped;
+	/* number of other entries that did not fit into the queue */
 	int64_t lost;
+	/* resourceVersion of the object before the change that is being recorded; 0: not known */
+	uint64_t before;
 	/* Newest segment that was ever seen, with its last entry; number 0: none. The segment may
 	 * have been deleted since. */
 	int64_t number, seq;
 	char head[CRYPTO_DIGEST_TEXT];
 	/* number of the segment that is being deleted; 0: none */
 	int64_t pruned;
-	/* True: the API server refused to append to the newest segment, so a new one is begun */
-	bool fresh;
+	/* number of a segment that the API server reported as missing when asked for its name; 0:
+	 * none */
+	int64_t gone;
+	/* request for the newest segment by its name; NULL: none */
+	struct kube_call *look;
+	/* sent: number of entries in the last write. most: highest number in the next one */
+	size_t sent, most;
 	/* True: this leader has compared the objects with the log */
 	bool compared;
 };
@@ -72,74 +90,100 @@ static const struct audit_segment *segment_of(const struct audit_trail *t, int64
 
 /* --- the queue -------------------------------------------------------------------------------- */
 
-/* Returns the key of an entry, malloc'd. Entries about the log itself are identified by their
- * writer and time. */
-static char *key_of(const struct audit_entry *e)
-{
-	char time[STR_TIME_SIZE];
-
-	return mem_printf("%s/%s/%s/%s", e->event, str_or(e->uid, e->who),
-			  str_or(e->version, str_time(time, e->time)), str_or(e->field, ""));
-}
-
+/* Drops the oldest entry of a replica that does not lead, and remembers its key: the leader may
+ * still write the entry. */
 static void drop_oldest(struct audit_trail *t)
 {
 	struct map_iter it;
 
-	if (map_first(t->queue, &it))
-		map_del(t->queue, it.key);
+	if (!map_first(t->queue, &it))
+		return;
+	if (map_size(t->dropped) < AUDIT_TRAIL_QUEUE)
+		map_put(t->dropped, it.key, t);
+	else
+		t->lost++;
+	map_del(t->queue, it.key);
 }
 
-/* Drops what a replica that does not lead keeps no longer. */
-static void trim(struct audit_trail *t, int64_t now)
+/* Drops what a replica that does not lead keeps no longer: entries older than FOLLOW_MS, and more
+ * than `most` entries. */
+static void trim(struct audit_trail *t, int64_t now, size_t most)
 {
 	struct map_iter it;
 
-	while (map_first(t->queue, &it) && (((struct queued *)it.value)->time < now - FOLLOW_MS ||
-					    map_size(t->queue) > AUDIT_TRAIL_FOLLOW))
+	while (map_first(t->queue, &it) &&
+	       (((struct queued *)it.value)->time < now - FOLLOW_MS || map_size(t->queue) > most))
 		drop_oldest(t);
 }
 
-static void put(struct audit_trail *t, const struct audit_entry *e)
+/* Replaces the entry under the key. */
+static void put_at(struct audit_trail *t, const char *key, const struct audit_entry *e)
 {
 	OWN_JSON j = audit_entry_encode(e);
 	struct queued *q = mem_new(struct queued);
-	char *key = key_of(e);
 
 	q->time = e->time;
+	q->before = t->before;
 	q->text = json_text(j);
 	map_put(t->queue, key, q);
+}
+
+static void put(const struct audit_entry *e, void *arg)
+{
+	char *key = audit_known_key(e);
+
+	put_at(arg, key, e);
 	free(key);
+}
+
+static void wake(struct audit_trail *t)
+{
+	if (t->c->leading && !loop_timer_active(&t->timer) && !writer_busy(&t->write) && !t->look)
+		loop_timer_start(&t->timer, AUDIT_TRAIL_WRITE_MS);
 }
 
 static void push(const struct audit_entry *e, void *arg)
 {
 	struct audit_trail *t = arg;
 
+	if (audit_known_has(t->known, e, t->before))
+		return;
+	if (!t->c->leading)
+		trim(t, e->time, AUDIT_TRAIL_QUEUE - 1);
 	if (map_size(t->queue) >= AUDIT_TRAIL_QUEUE) {
 		t->lost++;
 		counters_audit_lost(t->c->counters, 1);
 		return;
 	}
-	put(t, e);
-	if (!t->c->leading)
-		trim(t, e->time);
-	else if (!loop_timer_active(&t->timer) && !writer_busy(&t->write))
-		loop_timer_start(&t->timer, AUDIT_TRAIL_WRITE_MS);
+	put(e, t);
+	wake(t);
 }
 
-/* Adds an entry about the log itself. */
+/* Returns the queued entry as JSON, decoded into *e, whose texts are in the arena. */
+static json_t *open_queued(const struct queued *q, struct audit_entry *e, struct arena *a)
+{
+	struct err err;
+	json_t *j = json_parse(q->text, strlen(q->text), &err);
+
+	*e = (struct audit_entry){0};
+	json_object_set_new(j, "seq", json_integer(1));
+	(void)!fields_decode(audit_entry_fields, j, NULL, e, a, &err);
+	return j;
+}
+
+/* Adds an entry about the log itself, even to a full queue. */
 static void push_own(struct audit_trail *t, const char *event, const char *to, const char *why,
 		     int64_t count)
 {
 	const struct audit_entry e = {.time = loop_wall(t->c->loop),
-				      .who = t->c->o.identity,
+				      .who = str_or(t->c->o.identity, "drover"),
 				      .event = event,
 				      .to = to,
 				      .why = why,
 				      .count = count};
 
-	push(&e, t);
+	put(&e, t);
+	wake(t);
 }
 
 void audit_trail_change(struct audit_trail *t, enum object_kind_id kind, const void *old,
@@ -152,7 +196,9 @@ void audit_trail_change(struct audit_trail *t, enum object_kind_id kind, const v
 	/* An object that was refused when this process started, and is valid now, is not new. */
 	if (!old && m->creation_timestamp < t->c->began - OLDER_MS)
 		return;
+	t->before = old ? audit_known_version(object_meta_of(old)->resource_version) : 0;
 	audit_entries_of(kind, old, new_, loop_wall(t->c->loop), push, t);
+	t->before = 0;
 }
 
 /* --- segments --------------------------------------------------------------------------------- */
@@ -160,9 +206,11 @@ void audit_trail_change(struct audit_trail *t, enum object_kind_id kind, const v
 static void saw_entries(struct audit_trail *t, const struct audit_segment *s, size_t from)
 {
 	for (size_t i = from; i < s->spec.entries.n; i++) {
-		char *key = key_of(&s->spec.entries.v[i]);
+		char *key = audit_known_key(&s->spec.entries.v[i]);
 
+		audit_known_add(t->known, &s->spec.entries.v[i]);
 		map_del(t->queue, key);
+		map_del(t->dropped, key);
 		free(key);
 	}
 }
@@ -194,7 +242,6 @@ void audit_trail_segment(struct audit_trail *t, const struct audit_segment *old,
 	saw_entries(t, new_, old ? old->spec.entries.n : 0);
 	if (new_->spec.number < t->number || (new_->spec.number == t->number && last->seq < t->seq))
 		return;
-	t->fresh &= new_->spec.number == t->number;
 	t->number = new_->spec.number;
 	t->seq = last->seq;
 	str_copy(t->head, sizeof(t->head), last->digest);
@@ -220,95 +267,249 @@ static int64_t oldest(const struct audit_trail *t)
 	return number;
 }
 
-static void know_queued(const struct audit_trail *t, struct audit_missed *m, struct arena *a)
+/* Adds the queued entries, without those that segments have. Before an entry that does not begin
+ * where the last one ended, queues an entry for the changes in between. */
+static void know_queued(struct audit_trail *t, struct audit_missed *m)
 {
+	OWN(map) old = t->queue;
+	OWN(arena) a = arena_new();
 	struct map_iter it;
 
-	map_for_each (it, t->queue) {
-		const char *text = ((struct queued *)it.value)->text;
-		struct audit_entry e = {0};
-		struct err err;
-		OWN_JSON j = json_parse(text, strlen(text), &err);
+	t->queue = map_new(queued_free);
+	map_for_each (it, old) {
+		struct queued *q = it.value;
+		struct audit_entry e;
+		OWN_JSON j = open_queued(q, &e, a);
 
-		json_object_set_new(j, "seq", json_integer(1));
-		if (fields_decode(audit_entry_fields, j, NULL, &e, a, &err) == 0)
-			audit_missed_know(m, &e, false);
+		if (audit_known_has(t->known, &e, q->before))
+			continue;
+		audit_missed_gap(m, &e, loop_wall(t->c->loop), put, t);
+		audit_missed_know(m, &e, false);
+		map_put(t->queue, it.key, q);
+		(void)map_take(old, it.key);
 	}
+}
+
+static int by_number(const void *x, const void *y)
+{
+	const struct audit_segment *const *a = x, *const *b = y;
+
+	return ((*a)->spec.number > (*b)->spec.number) - ((*a)->spec.number < (*b)->spec.number);
+}
+
+struct segments {
+	const struct audit_segment **v;
+	size_t n;
+};
+
+static bool collect(const struct kube_entry *en, void *arg)
+{
+	struct segments *s = arg;
+
+	s->v[s->n++] = en->object;
+	return true;
+}
+
+static void know_written(const struct audit_trail *t, struct audit_missed *m)
+{
+	const struct kube_cache *cache = t->c->cache[OBJECT_AUDIT_SEGMENT];
+	struct segments all = {.v = mem_calloc(kube_cache_size(cache) + 1, sizeof(*all.v))};
+
+	kube_cache_each(cache, collect, &all);
+	qsort(all.v, all.n, sizeof(*all.v), by_number);
+	for (size_t n = 0; n < all.n; n++)
+		for (size_t i = 0; i < all.v[n]->spec.entries.n; i++)
+			audit_missed_know(m, &all.v[n]->spec.entries.v[i], true);
+	free(all.v);
 }
 
 static void compare(struct audit_trail *t)
 {
 	OWN(audit_missed) m = audit_missed_new();
-	OWN(arena) a = arena_new();
 
-	for (int64_t n = t->number ? oldest(t) : 1; n <= t->number; n++) {
-		const struct audit_segment *s = segment_of(t, n);
-
-		for (size_t i = 0; s && i < s->spec.entries.n; i++)
-			audit_missed_know(m, &s->spec.entries.v[i], true);
-	}
+	know_written(t, m);
 	if (t->number)
-		know_queued(t, m, a);
+		know_queued(t, m);
 	audit_missed_find(m, t->c, loop_wall(t->c->loop), push, t);
 	t->compared = true;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* Replaces the oldest entry, which the API server refuses, by one that names it. Returns false if
+ * the API server refuses that too: the reason is not in the entry, and the log waits. */
+static bool replace_refused(struct audit_trail *t)
+{
+	OWN(arena) a = arena_new();
+	struct audit_entry e, lost = {.time = loop_wall(t->c->loop),
+				      .who = str_or(t->c->o.identity, "drover"),
+				      .event = AUDIT_LOST,
+				      .why = "the API server refused the entry",
+				      .count = 1};
+	OWN_JSON j = NULL;
+	struct map_iter it;
+
+	if (!map_first(t->queue, &it))
+		return false;
+	j = open_queued(it.value, &e, a);
+	if (str_eq(e.event, AUDIT_LOST))
+		return false;
+	lost.to = arena_printf(a, "%.32s %.63s/%.253s", str_or(e.event, ""), str_or(e.kind, ""),
+			       str_or(json_str_at(j, "name"), ""));
+	log_error("the API server refuses an entry of the audit log", LOG_S("entry", lost.to));
+	counters_audit_lost(t->c->counters, 1);
+	put_at(t, it.key, &lost);
+	return true;
+}
+
+/* Sends fewer entries after a refusal, to find the one that is refused. Returns the time until the
+ * next write. */
+static int64_t after_refusal(struct audit_trail *t)
+{
+	t->most = t->sent > 1 ? t->sent / 2 : 1;
+	return t->sent > 1 || replace_refused(t) ? AUDIT_TRAIL_WRITE_MS : REFUSED_MS;
+}
+
+/* True if the API server found no segment under this name. Without the name the error means that
+ * the API server does not serve the kind at present. */
+static bool is_gone(const struct err *e, const struct audit_trail *t)
+{
+	char quoted[64];
+
+	str_format(quoted, sizeof(quoted), "\"" AUDIT_SEGMENT_NAME "\"", (long long)t->number);
+	return e && e->kind == ERR_NOT_FOUND && strstr(e->text, quoted);
+}
+
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct audit_trail *t = arg;
+	int64_t wait = AUDIT_TRAIL_WRITE_MS;
 
 	(void)o;
-	if (e && (e->kind == ERR_INVALID || e->kind == ERR_NOT_FOUND))
-		t->fresh = true;
-	loop_timer_start(&t->timer, AUDIT_TRAIL_WRITE_MS);
+	if (e && (e->kind == ERR_INVALID || e->code == 413))
+		wait = after_refusal(t);
+	else if (is_gone(e, t))
+		t->gone = t->number;
+	else if (!e)
+		t->most = t->most < AUDIT_SEGMENT_ENTRIES / 2 ? 2 * t->most : AUDIT_SEGMENT_ENTRIES;
+	loop_timer_start(&t->timer, wait);
 }
 
-/* Appends up to `room` queued entries to the array, with their numbers and digests. */
-static void seal(struct audit_trail *t, json_t *entries, size_t room)
+/* Returns up to t->most queued entries with their numbers and digests, until a segment that has
+ * `n` entries of `bytes` bytes is full. Drops queued entries that segments have. */
+static json_t *seal(struct audit_trail *t, size_t n, size_t bytes)
 {
+	OWN(arena) a = arena_new();
 	const char *previous = t->number ? t->head : AUDIT_GENESIS;
-	int64_t seq = t->seq;
+	json_t *entries = json_array();
 	struct map_iter it;
 
 	map_for_each (it, t->queue) {
-		const char *text = ((struct queued *)it.value)->text;
-		struct err e;
+		const struct queued *q = it.value;
+		struct audit_entry e;
 		json_t *j;
 
-		if (!room--)
+		if (json_array_size(entries) == t->most || audit_segment_is_full(n, bytes))
 			break;
-		j = json_parse(text, strlen(text), &e);
-		audit_entry_seal(j, ++seq, previous);
-		previous = json_str_at(j, "digest");
+		j = open_queued(q, &e, a);
+		if (audit_known_has(t->known, &e, q->before)) {
+			map_del(t->queue, it.key);
+			json_decref(j);
+			continue;
+		}
 		json_array_append_new(entries, j);
+		audit_entry_seal(j, t->seq + (int64_t)json_array_size(entries), previous);
+		previous = json_str_at(j, "digest");
+		bytes += audit_entry_bytes(j);
+		n++;
 	}
+	t->sent = json_array_size(entries);
+	return entries;
 }
 
-static void append(struct audit_trail *t, const struct audit_segment *s)
+static size_t bytes_of(const struct audit_segment *s)
 {
-	OWN_JSON all = fields_encode(object_kinds[OBJECT_AUDIT_SEGMENT].fields, s);
-	json_t *entries = json_incref(json_at(all, "spec", "entries"));
+	size_t bytes = 0;
 
-	seal(t, entries, AUDIT_SEGMENT_ENTRIES - s->spec.entries.n);
-	writer_spec(&t->write, OBJECT_AUDIT_SEGMENT, &s->meta,
-		    json_pack("{s:o}", "entries", entries), on_written);
+	for (size_t i = 0; i < s->spec.entries.n; i++) {
+		OWN_JSON j = audit_entry_encode(&s->spec.entries.v[i]);
+
+		bytes += audit_entry_bytes(j);
+	}
+	return bytes;
+}
+
+static void append(struct audit_trail *t, const struct audit_segment *s, size_t bytes)
+{
+	json_t *entries = seal(t, s->spec.entries.n, bytes);
+
+	if (t->sent)
+		writer_append(&t->write, OBJECT_AUDIT_SEGMENT, &s->meta, "/spec/entries", entries,
+			      on_written);
+	else
+		json_decref(entries);
 }
 
 static void begin(struct audit_trail *t)
 {
-	json_t *entries = json_array();
+	json_t *entries = seal(t, 0, 0);
 	char name[64];
 
 	str_format(name, sizeof(name), AUDIT_SEGMENT_NAME, (long long)t->number + 1);
-	seal(t, entries, AUDIT_SEGMENT_ENTRIES);
-	writer_create(&t->write, OBJECT_AUDIT_SEGMENT,
-		      json_pack("{s:s, s:s, s:{s:s}, s:{s:I, s:o}}", "apiVersion",
-				OBJECT_API_VERSION, "kind", "AuditSegment", "metadata", "name",
-				name, "spec", "number", (json_int_t)t->number + 1, "entries",
-				entries),
-		      on_written);
+	if (t->sent)
+		writer_create(&t->write, OBJECT_AUDIT_SEGMENT,
+			      json_pack("{s:s, s:s, s:{s:s}, s:{s:I, s:O}}", "apiVersion",
+					OBJECT_API_VERSION, "kind", "AuditSegment", "metadata",
+					"name", name, "spec", "number", (json_int_t)t->number + 1,
+					"entries", entries),
+			      on_written);
+	json_decref(entries);
+}
+
+static void on_look(json_t *o, const struct err *e, void *arg)
+{
+	struct audit_trail *t = arg;
+
+	t->look = NULL;
+	if (is_gone(e, t))
+		t->gone = t->number;
+	else if (!e)
+		kube_cache_learn(t->c->cache[OBJECT_AUDIT_SEGMENT], o);
+	loop_timer_start(&t->timer, AUDIT_TRAIL_WRITE_MS);
+}
+
+/* Asks the API server for the newest segment, which is not in the cache. */
+static void look(struct audit_trail *t)
+{
+	char name[64];
+
+	str_format(name, sizeof(name), AUDIT_SEGMENT_NAME, (long long)t->number);
+	t->look = kube_get(t->c->host, &object_resources[OBJECT_AUDIT_SEGMENT], NULL, name, on_look,
+			   t);
+}
+
+/* Writes the next entries. The next segment is begun only if the newest one is full, so that nobody
+ * appends to it any more, or is gone: otherwise two writers could fork the chain. */
+static void write_next(struct audit_trail *t)
+{
+	const struct audit_segment *s = segment_of(t, t->number);
+	const size_t bytes = s ? bytes_of(s) : 0;
+
+	if (s && !audit_segment_is_full(s->spec.entries.n, bytes) && t->gone != t->number)
+		append(t, s, bytes);
+	else if (s || !t->number || t->gone == t->number)
+		begin(t);
+	else
+		look(t);
+}
+
+static void on_pruned(json_t *o, const struct err *e, void *arg)
+{
+	struct audit_trail *t = arg;
+
+	(void)o;
+	(void)e;
+	loop_timer_start(&t->timer, AUDIT_TRAIL_WRITE_MS);
 }
 
 /* Deletes the oldest segment if there are too many. While entries wait, a few more are allowed.
@@ -326,7 +527,7 @@ static bool prune(struct audit_trail *t)
 		return false;
 	t->pruned = s ? s->spec.number : 0;
 	if (s)
-		writer_delete(&t->write, OBJECT_AUDIT_SEGMENT, &s->meta, on_written);
+		writer_delete(&t->write, OBJECT_AUDIT_SEGMENT, &s->meta, on_pruned);
 	return s;
 }
 
@@ -342,23 +543,19 @@ static void note_lost(struct audit_trail *t)
 static void step(void *arg)
 {
 	struct audit_trail *t = arg;
-	const struct audit_segment *s = segment_of(t, t->number);
 
-	if (!t->c->leading || writer_busy(&t->write))
+	if (!t->c->leading || writer_busy(&t->write) || t->look)
 		return;
-	if (!t->c->ready || !ctx_may_act(t->c)) {
+	if (!t->c->ready || !ctx_may_act(t->c) ||
+	    !kube_cache_synced(t->c->cache[OBJECT_AUDIT_SEGMENT])) {
 		loop_timer_start(&t->timer, AUDIT_TRAIL_WRITE_MS);
 		return;
 	}
 	if (!t->compared)
 		compare(t);
 	note_lost(t);
-	if (prune(t) || !map_size(t->queue))
-		return;
-	if (s && s->spec.entries.n < AUDIT_SEGMENT_ENTRIES && !t->fresh)
-		append(t, s);
-	else
-		begin(t);
+	if (!prune(t) && map_size(t->queue))
+		write_next(t);
 }
 
 void audit_trail_lead(struct audit_trail *t, int64_t transitions)
@@ -366,9 +563,17 @@ void audit_trail_lead(struct audit_trail *t, int64_t transitions)
 	char to[24];
 
 	t->compared = false;
+	t->lost += (int64_t)map_size(t->dropped);
+	counters_audit_lost(t->c->counters, (int64_t)map_size(t->dropped));
+	map_clear(t->dropped);
 	str_format(to, sizeof(to), "%lld", (long long)transitions);
 	push_own(t, AUDIT_LEADER, to, NULL, 0);
 	loop_timer_start(&t->timer, 0);
+}
+
+void audit_trail_follow(struct audit_trail *t)
+{
+	trim(t, loop_wall(t->c->loop), AUDIT_TRAIL_QUEUE);
 }
 
 struct audit_trail *audit_trail_new(struct context *c, const struct audit_file *file)
@@ -378,6 +583,9 @@ struct audit_trail *audit_trail_new(struct context *c, const struct audit_file *
 	t->c = c;
 	t->file = file;
 	t->queue = map_new(queued_free);
+	t->known = audit_known_new();
+	t->dropped = map_new(NULL);
+	t->most = AUDIT_SEGMENT_ENTRIES;
 	writer_init(&t->write, c, t);
 	loop_timer_init(&t->timer, c->group, step, t);
 	return t;
@@ -388,7 +596,10 @@ void audit_trail_free(struct audit_trail *t)
 	if (!t)
 		return;
 	writer_stop(&t->write);
+	kube_call_cancel(t->look);
 	loop_timer_stop(&t->timer);
 	map_free(t->queue);
+	map_free(t->dropped);
+	audit_known_free(t->known);
 	free(t);
 }

@@ -8,31 +8,33 @@
  * audit_trail: writes the audit log: the entries of audit_entries.h, in AuditSegments.
  *
  * Every replica queues the entries of the changes that it observes, and drops an entry from the
- * queue when it sees the entry in a segment. Only the leader writes segments. So an entry is
- * written once, also if a reply is lost, and a new leader that was a replica before writes what the
- * last leader did not. An entry is identified by its event, the object's UID and resourceVersion,
- * and the field.
+ * queue when it sees in a segment that the change is recorded (audit_known.h). Only the leader
+ * writes segments. So a change is recorded once, also if a reply is lost, and a new leader that was
+ * a replica before writes what the last leader did not.
  *
- * A segment is changed only with the resourceVersion that this replica saw, and created under the
- * next number. Two replicas that both believe to lead therefore cannot fork the chain: the API
- * server accepts one of them.
+ * A segment is full at AUDIT_SEGMENT_ENTRIES or AUDIT_SEGMENT_BYTES. Entries are appended with the
+ * resourceVersion that this replica saw. The next segment is begun only if the newest one is full,
+ * or if the API server says that it is gone. Two replicas that both believe to lead therefore
+ * cannot fork the chain: the API server accepts one of them.
  *
  * What is guaranteed: an entry is written within about a second after its change, as long as a
- * leader reaches the API server. If all replicas die before that, the next leader finds the
- * difference (audit_missed.h) and marks its entries `late`. The queue never delays the controller.
- * A full queue drops new entries, and an EntriesLost entry has their number.
+ * leader reaches the API server and the queue is short. If all replicas die before that, the next
+ * leader finds the difference (audit_missed.h) and marks its entries `late`. The queue never delays
+ * the controller. A full queue drops entries, and an EntriesLost entry has their number. A replica
+ * that does not lead drops the oldest entries, and those that no segment has after ten minutes; if
+ * it leads before a segment has them, it counts them as lost. An entry that the API server refuses
+ * for good is replaced by an EntriesLost entry that names it.
  *
- * At most one segment is written per WRITE_MS, with up to AUDIT_SEGMENT_ENTRIES new entries. The
- * newest AUDIT_SEGMENTS_KEPT segments are kept. If another writer deletes a segment, the leader
- * adds a LogDamaged entry; the chain continues where it was.
+ * At most one segment is written per WRITE_MS. The newest AUDIT_SEGMENTS_KEPT segments are kept. If
+ * another writer deletes a segment, the leader adds a LogDamaged entry; the chain continues where
+ * it was.
  *
  * On the loop thread.
  * Tests: tests/unit/controller/core/test_audit_trail.c, tests/world/test_audit.c
  */
 #define AUDIT_TRAIL_WRITE_MS 1000
-/* Longest queue of a leader, and of a replica that does not lead. */
+/* Longest queue. */
 #define AUDIT_TRAIL_QUEUE 16384
-#define AUDIT_TRAIL_FOLLOW 2048
 
 struct audit_trail;
 /* file: copy of the log, which must outlive the trail; NULL: none. */
@@ -47,5 +49,7 @@ void audit_trail_segment(struct audit_trail *t, const struct audit_segment *old,
 			 const struct audit_segment *new_);
 /* Call when this replica begins to lead. transitions: number of changes of the leader so far. */
 void audit_trail_lead(struct audit_trail *t, int64_t transitions);
+/* Call when this replica no longer leads. */
+void audit_trail_follow(struct audit_trail *t);
 
 #endif

@@ -5,9 +5,11 @@
 #include "controller/core/status_writer.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "api/resources.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/finalizer.h"
 #include "kube/client.h"
@@ -84,8 +86,18 @@ static bool is_known(const char *rv, void *arg)
 	return cache && kube_cache_passed(cache, rv);
 }
 
-/* Starts a patch; takes ownership of body. body NULL (jansson refused a text) makes the call fail
- * when it is sent. */
+/* Starts a patch. body NULL (jansson refused a text) makes the call fail when it is sent. */
+static void send(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		 const char *subresource, enum kube_patch_type type, const json_t *body,
+		 kube_done *done)
+{
+	begin(w, kind, m, false, done);
+	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, w->name, subresource, type,
+			     body, on_answer, w);
+	kube_call_brief(w->call, is_known, w);
+}
+
+/* Starts a merge patch; takes ownership of body. */
 static void patch(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		  const char *subresource, json_t *body, kube_done *done)
 {
@@ -95,10 +107,7 @@ static void patch(struct status_writer *w, enum object_kind_id kind, const struc
 
 	if (all)
 		json_object_update_recursive(all, meta);
-	begin(w, kind, m, false, done);
-	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, w->name, subresource,
-			     KUBE_PATCH_MERGE, all, on_answer, w);
-	kube_call_brief(w->call, is_known, w);
+	send(w, kind, m, subresource, KUBE_PATCH_MERGE, all, done);
 }
 
 void writer_status(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
@@ -111,6 +120,24 @@ void writer_spec(struct status_writer *w, enum object_kind_id kind, const struct
 		 json_t *spec, kube_done *done)
 {
 	patch(w, kind, m, NULL, json_pack("{s:o}", "spec", spec), done);
+}
+
+void writer_append(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		   const char *path, json_t *values, kube_done *done)
+{
+	OWN_JSON all =
+		json_pack("[{s:s, s:s, s:s}]", "op", "replace", "path", "/metadata/resourceVersion",
+			  "value", str_or(m->resource_version, ""));
+	OWN_JSON each = values;
+	char *end = mem_printf("%s/-", path);
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (each, i, v)
+		json_array_append_new(
+			all, json_pack("{s:s, s:s, s:O}", "op", "add", "path", end, "value", v));
+	free(end);
+	send(w, kind, m, NULL, KUBE_PATCH_JSON, all, done);
 }
 
 void writer_annotation(struct status_writer *w, enum object_kind_id kind,

@@ -5,7 +5,7 @@
 
 /*
  * status_writer: the only way to create, change or delete an object of the host cluster. A change
- * is a merge patch with the resourceVersion that the caller saw; a deletion is conditional on the
+ * is a patch with the resourceVersion that the caller saw; a deletion is conditional on the
  * UID. The cache learns the server's reply.
  *
  * A status_writer is embedded in the struct that decides on the writes; it has one write in flight
@@ -63,6 +63,11 @@ void writer_status(struct status_writer *w, enum object_kind_id kind, const stru
 /* Changes the given members of the object's spec; takes ownership of `spec`. */
 void writer_spec(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
 		 json_t *spec, kube_done *done);
+/* Appends the elements of the array `values` to the object's list at `path`, a JSON pointer such as
+ * "/spec/entries"; takes ownership of `values`. The stored elements are not sent, so they stay as
+ * they are. */
+void writer_append(struct status_writer *w, enum object_kind_id kind, const struct object_meta *m,
+		   const char *path, json_t *values, kube_done *done);
 /* Sets an annotation; value NULL removes it. */
 void writer_annotation(struct status_writer *w, enum object_kind_id kind,
 		       const struct object_meta *m, const char *key, const char *value,

@@ -88,6 +88,25 @@ static void a_changed_spec_has_names_of_fields_and_no_values(void **state)
 		       "kubeconfigSecretRef.name,quota.nvidia.com/gpu 3->4 tenant=team-a\n");
 }
 
+/* A request for deletion increases the generation; a field may be unknown to this drover. */
+static void a_generation_is_recorded_even_if_no_field_changed(void **state)
+{
+	(void)state;
+	assert_entries(OBJECT_VIRTUAL_CLUSTER,
+		       "metadata: {name: team-a, uid: u1, generation: 3}\n"
+		       "spec: {kubeconfigSecretRef: {name: one}, quota: {nvidia.com/gpu: 8}}\n",
+		       "metadata: {name: team-a, uid: u1, generation: 4,"
+		       " deletionTimestamp: 2026-12-01T10:00:00Z}\n"
+		       "spec: {kubeconfigSecretRef: {name: one}, quota: {nvidia.com/gpu: 8}}\n",
+		       "unknown DeletionRequested VirtualCluster/team-a 3->4 tenant=team-a\n");
+	assert_entries(OBJECT_VIRTUAL_CLUSTER,
+		       "metadata: {name: team-a, uid: u1, generation: 3}\n"
+		       "spec: {kubeconfigSecretRef: {name: one}, quota: {nvidia.com/gpu: 8}}\n",
+		       "metadata: {name: team-a, uid: u1, generation: 4}\n"
+		       "spec: {kubeconfigSecretRef: {name: one}, quota: {nvidia.com/gpu: 8}}\n",
+		       "unknown SpecChanged VirtualCluster/team-a 3->4 tenant=team-a\n");
+}
+
 static void a_verb_names_its_user(void **state)
 {
 	static const char before[] =
@@ -138,7 +157,7 @@ static void objects_come_and_go(void **state)
 		       "drover StateChanged NodeClaim/c1 status.phase ->Failed why=BootFailed "
 		       "tenant=team-a\n");
 	assert_entries(OBJECT_DRAIN, NULL, drain,
-		       "unknown Created Drain/d1 -> why=firmware\n"
+		       "unknown Created Drain/d1 ->1 why=firmware\n"
 		       "drover StateChanged Drain/d1 status.phase ->Pending why=firmware\n");
 }
 
@@ -166,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_move_of_a_machine_has_its_operation_and_reason),
 		cmocka_unit_test(a_changed_spec_has_names_of_fields_and_no_values),
+		cmocka_unit_test(a_generation_is_recorded_even_if_no_field_changed),
 		cmocka_unit_test(a_verb_names_its_user),
 		cmocka_unit_test(objects_come_and_go),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),

@@ -3,9 +3,11 @@
 #include "tests/unit/controller/bench.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/audit_missed.h"
 #include "controller/core/audit_trail.h"
 
 /* The bench, and the trails that get its segments. */
@@ -83,6 +85,29 @@ static struct audit_verdict verdict(struct bench *d, int64_t first, json_t *entr
 		}
 	}
 	return audit_check_run(c);
+}
+
+/* Returns the first entry with this event; NULL: none. */
+static const json_t *first_of(const json_t *all, const char *event)
+{
+	json_t *e;
+	size_t i;
+
+	json_array_foreach ((json_t *)all, i, e)
+		if (str_eq(json_str_at(e, "event"), event))
+			return e;
+	return NULL;
+}
+
+static unsigned count(const json_t *all, const char *event)
+{
+	unsigned n = 0;
+	json_t *e;
+	size_t i;
+
+	json_array_foreach ((json_t *)all, i, e)
+		n += str_eq(json_str_at(e, "event"), event);
+	return n;
 }
 
 static void a_full_segment_is_followed_by_the_next(void **state)
@@ -217,16 +242,304 @@ static void a_follower_writes_nothing(void **state)
 	OWN_JSON all = json_array();
 
 	d->c.leading = false;
-	for (int i = 0; i < AUDIT_TRAIL_FOLLOW + 5; i++)
+	for (int i = 0; i < AUDIT_TRAIL_QUEUE + 5; i++)
 		create(trails.v[0], d, i);
 	bench_run(d, 30000);
 	assert_int_equal(verdict(d, 1, all).entries, 0);
 	d->c.leading = true;
 	audit_trail_lead(trails.v[0], 2);
+	bench_run(d, 120000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(json_array_size(all), AUDIT_TRAIL_QUEUE + 2);
+	assert_string_equal(json_str_at(json_array_get(all, 0), "name"), "gpu-5");
+	assert_int_equal(json_int_at(first_of(all, AUDIT_LOST), "count"), 5);
+}
+
+/* A leader that could write nothing stops to lead; the next leader has recorded the changes. */
+static void a_former_leader_writes_nothing_again(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+
+	trails.v[1] = audit_trail_new(&d->c, NULL);
+	bench_away(d, &d->host, true);
+	for (int i = 0; i < 5; i++)
+		create(trails.v[0], d, i);
+	bench_run(d, 700000);
+	d->c.leading = false;
+	audit_trail_follow(trails.v[0]);
+	bench_away(d, &d->host, false);
+	bench_run(d, 60000);
+	d->c.leading = true;
+	trails.n = 2;
+	for (int i = 0; i < 4; i++)
+		create(trails.v[1], d, i);
+	bench_run(d, 30000);
+	audit_trail_lead(trails.v[0], 2);
+	bench_run(d, 30000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count(all, AUDIT_CREATED), 4);
+	assert_int_equal(json_int_at(first_of(all, AUDIT_LOST), "count"), 1);
+}
+
+/* Reports that the Machine moved from one state to another, between two resourceVersions. */
+static void move(struct audit_trail *t, struct bench *d, const char *from, const char *before,
+		 const char *to, const char *after)
+{
+	const struct object_meta meta = {
+		.name = "gpu-1", .uid = "u-1", .creation_timestamp = loop_wall(d->l)};
+	struct machine was = {.meta = meta}, is = {.meta = meta};
+
+	was.meta.resource_version = before;
+	was.status.state = from;
+	is.meta.resource_version = after;
+	is.status.state = to;
+	audit_trail_change(t, OBJECT_MACHINE, &was, &is);
+}
+
+/* The other replica lists the objects anew, so that it sees two moves as one, some of them after
+ * the leader has written its entries. */
+static void a_change_that_two_replicas_saw_differently_is_written_once(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+
+	move(trails.v[0], d, "free", "8", "claimed", "10");
+	move(trails.v[0], d, "claimed", "10", "imaging", "12");
+	trails.v[1] = audit_trail_new(&d->c, NULL);
+	trails.n = 2;
+	d->c.leading = false;
+	move(trails.v[1], d, "free", "8", "imaging", "14");
+	d->c.leading = true;
+	bench_run(d, 10000);
+	move(trails.v[1], d, "free", "8", "imaging", "13");
+	move(trails.v[1], d, "claimed", "10", "imaging", "12");
+	audit_trail_lead(trails.v[1], 2);
+	bench_run(d, 10000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count(all, AUDIT_STATE), 2);
+}
+
+/* The next leader did not see the first of two moves. */
+static void a_move_that_nobody_queued_is_added_before_the_next(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+	const json_t *e;
+
+	move(trails.v[0], d, "", "7", "free", "8");
+	bench_run(d, 5000);
+	d->c.leading = false;
+	move(trails.v[0], d, "claimed", "10", "imaging", "12");
+	d->c.leading = true;
+	audit_trail_lead(trails.v[0], 2);
+	bench_run(d, 10000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count(all, AUDIT_STATE), 3);
+	e = json_array_get(all, 1);
+	assert_string_equal(json_str_at(e, "from"), "free");
+	assert_string_equal(json_str_at(e, "to"), "claimed");
+	assert_true(json_true_at(e, "late"));
+}
+
+static void a_segment_is_limited_by_its_bytes(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+	OWN_JSON first = NULL;
+	char text[600], other[600], name[250], key[300] = "drover.dev/", uid[60];
+	json_t *e;
+	size_t i, bytes = 0;
+
+	memset(text, '<', sizeof(text) - 1);
+	memset(other, '\n', sizeof(other) - 1);
+	memset(name, 'n', sizeof(name));
+	memset(key + 11, 'k', sizeof(key) - 12);
+	other[sizeof(other) - 1] = text[sizeof(text) - 1] = name[sizeof(name) - 1] =
+		key[sizeof(key) - 1] = '\0';
+	for (int n = 0; n < AUDIT_SEGMENT_ENTRIES; n++) {
+		struct label old = {key, other}, label = {key, text};
+		struct machine was = {.meta = {.name = name, .uid = uid, .resource_version = "1"}};
+		struct machine is = was;
+
+		str_format(uid, sizeof(uid), "%059d", n);
+		was.status.tenant.name = is.status.tenant.name = name;
+		is.meta.resource_version = "2";
+		was.meta.annotations = (struct labels){&old, 1};
+		is.meta.annotations.v = &label;
+		is.meta.annotations.n = 1;
+		audit_trail_change(trails.v[0], OBJECT_MACHINE, &was, &is);
+		was.meta.resource_version = "3";
+		audit_trail_change(trails.v[0], OBJECT_MACHINE, &is, &was);
+	}
+	bench_run(d, 10000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(json_array_size(all), 2 * AUDIT_SEGMENT_ENTRIES);
+	first = bench_get(d, OBJECT_AUDIT_SEGMENT, "audit-00000001");
+	json_array_foreach (json_at(first, "spec", "entries"), i, e) {
+		assert_true(audit_entry_bytes(e) < 4096);
+		bytes += audit_entry_bytes(e);
+	}
+	assert_true(i < AUDIT_SEGMENT_ENTRIES);
+	assert_true(bytes < AUDIT_SEGMENT_BYTES + 4096);
+}
+
+/* Reports that an object was created whose name is longer than a request may be. */
+static void create_refused(struct audit_trail *t, struct bench *d)
+{
+	const size_t len = 4 << 20;
+	char *name = mem_alloc(len + 1);
+	const struct machine m = {.meta = {.name = name,
+					   .uid = "u-bad",
+					   .resource_version = "1",
+					   .creation_timestamp = loop_wall(d->l)}};
+
+	memset(name, 'x', len);
+	name[len] = '\0';
+	audit_trail_change(t, OBJECT_MACHINE, NULL, &m);
+	free(name);
+}
+
+static void an_entry_that_the_api_server_refuses_is_named_and_the_log_goes_on(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+
+	for (int i = 0; i < 10; i++) {
+		create(trails.v[0], d, i);
+		if (i == 6)
+			create_refused(trails.v[0], d);
+	}
 	bench_run(d, 60000);
 	assert_string_equal(verdict(d, 1, all).text, "");
-	assert_int_equal(json_array_size(all), AUDIT_TRAIL_FOLLOW + 1);
-	assert_string_equal(json_str_at(json_array_get(all, 0), "name"), "gpu-5");
+	assert_int_equal(json_array_size(all), 11);
+	assert_true(
+		str_starts(json_str_at(first_of(all, AUDIT_LOST), "to"), "Created Machine/xxx"));
+}
+
+/* One of two writers has an entry that the API server refuses, while the other one appends. */
+static void a_refused_entry_does_not_fork_the_chain(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+
+	trails.v[1] = audit_trail_new(&d->c, NULL);
+	trails.n = 2;
+	create(trails.v[0], d, 0);
+	bench_run(d, 5000);
+	for (int i = 1; i < 40; i++) {
+		create(trails.v[0], d, i);
+		if (i % 10 == 0)
+			create_refused(trails.v[1], d);
+		bench_run(d, 300);
+	}
+	bench_run(d, 60000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count(all, AUDIT_CREATED), 40);
+}
+
+/* Puts a segment with one entry whose time has a different, valid form. */
+static void put_segment(struct bench *d, const char *name, int number, const char *time)
+{
+	OWN_JSON e =
+		json_pack("{s:s, s:s, s:s}", "time", time, "who", "drover", "event", AUDIT_LEADER);
+	OWN_JSON s = NULL;
+	char *text;
+
+	audit_entry_seal(e, 1, AUDIT_GENESIS);
+	s = json_pack("{s:s, s:s, s:{s:s}, s:{s:i, s:[O]}}", "apiVersion", OBJECT_API_VERSION,
+		      "kind", "AuditSegment", "metadata", "name", name, "spec", "number", number,
+		      "entries", e);
+	text = json_text(s);
+	bench_must(d, &d->host, "POST", "/apis/drover.dev/v1alpha1/auditsegments", text);
+	free(text);
+	bench_run(d, 3000);
+}
+
+static void an_appended_segment_keeps_its_entries_as_they_are(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+
+	put_segment(d, "audit-00000001", 1, "2026-12-01T10:00:00.000000Z");
+	create(trails.v[0], d, 1);
+	bench_run(d, 5000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count(all, AUDIT_CREATED), 1);
+	assert_string_equal(json_str_at(json_array_get(all, 0), "time"),
+			    "2026-12-01T10:00:00.000000Z");
+}
+
+/* The numbers of two segments are far apart. */
+static void a_segment_with_a_high_number_stops_nothing(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+
+	put_segment(d, "audit-00000001", 1, "2026-12-01T10:00:00Z");
+	put_segment(d, "audit-2000000000", 2000000000, "2026-12-01T10:00:00Z");
+	create(trails.v[0], d, 1);
+	audit_trail_lead(trails.v[0], 1);
+	bench_run(d, 5000);
+	assert_string_equal(verdict(d, 2000000000, all).text, "");
+	assert_int_equal(count(all, AUDIT_CREATED), 1);
+}
+
+struct found {
+	char text[256];
+};
+
+static void on_found(const struct audit_entry *e, void *arg)
+{
+	struct found *f = arg;
+	char *line = mem_printf("%s %s->%s\n", e->event, str_or(e->from, ""), str_or(e->to, ""));
+
+	if (str_eq(e->name, "h100"))
+		assert_true(strlen(f->text) + strlen(line) < sizeof(f->text));
+	if (str_eq(e->name, "h100"))
+		strcat(f->text, line);
+	free(line);
+}
+
+/* A request for deletion increases the generation. */
+static void a_deletion_is_no_late_change_of_spec(void **state)
+{
+	struct bench *d = *state;
+	OWN(audit_missed) m = audit_missed_new();
+	const struct node_pool *p;
+	struct found f = {""};
+
+	bench_fleet(d);
+	bench_patch(d, OBJECT_NODE_POOL, "h100",
+		    "{'metadata': {'finalizers': ['example.com/wait']}}");
+	p = CTX_GET(&d->c, OBJECT_NODE_POOL, node_pool, "h100");
+	audit_missed_know(m,
+			  &(struct audit_entry){.event = AUDIT_CREATED,
+						.kind = "NodePool",
+						.name = "h100",
+						.uid = p->meta.uid,
+						.to = "1"},
+			  true);
+	bench_must(d, &d->host, "DELETE", "/apis/drover.dev/v1alpha1/nodepools/h100", NULL);
+	bench_run(d, 3000);
+	audit_missed_find(m, &d->c, loop_wall(d->l), on_found, &f);
+	assert_string_equal(f.text, "DeletionRequested 1->2\n");
+}
+
+static void each_deleted_segment_is_named(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+	struct audit_entry e = {.who = "drover", .event = AUDIT_LEADER, .digest = AUDIT_GENESIS};
+	struct audit_segment s = {.meta = {.name = "audit-00000001"},
+				  .spec = {.number = 1, .entries = {&e, 1}}};
+
+	audit_trail_segment(trails.v[0], &s, NULL);
+	s.meta.name = "audit-00000002";
+	audit_trail_segment(trails.v[0], &s, NULL);
+	bench_run(d, 5000);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count(all, AUDIT_DAMAGED), 2);
 }
 
 static void add_entry(json_t *entries, const struct audit_entry *e)
@@ -323,6 +636,16 @@ int main(void)
 		TEST(the_oldest_segments_are_deleted),
 		TEST(a_follower_writes_nothing),
 		TEST(a_new_leader_finds_what_no_replica_saw),
+		TEST(a_former_leader_writes_nothing_again),
+		TEST(a_change_that_two_replicas_saw_differently_is_written_once),
+		TEST(a_move_that_nobody_queued_is_added_before_the_next),
+		TEST(a_segment_is_limited_by_its_bytes),
+		TEST(an_entry_that_the_api_server_refuses_is_named_and_the_log_goes_on),
+		TEST(a_refused_entry_does_not_fork_the_chain),
+		TEST(an_appended_segment_keeps_its_entries_as_they_are),
+		TEST(a_segment_with_a_high_number_stops_nothing),
+		TEST(a_deletion_is_no_late_change_of_spec),
+		TEST(each_deleted_segment_is_named),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
