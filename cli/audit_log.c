@@ -13,6 +13,7 @@
 #include "api/kinds.h"
 #include "base/args.h"
 #include "base/arena.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -42,10 +43,17 @@ struct audit_log {
 	/* listed entries: a table, or an array for JSON; both NULL: verify */
 	struct grid *grid;
 	json_t *list;
-	/* unread: lines that are no JSON, or no entry; unread_at: the first of them */
-	size_t unread;
-	char unread_at[300];
-	bool head_found;
+	/* unread: lines that end before their entry does, as after a crash; unread_at: the first of
+	 * them. bad: other lines and members of segments that are no entries; bad_at: the first */
+	size_t unread, bad;
+	char unread_at[300], bad_at[300];
+	/* number of entries that this version cannot list */
+	size_t unlisted;
+	/* digest of each listed entry -> "": inputs may overlap */
+	struct map *listed;
+	/* head_found: an entry has the digest of --head, or names it as the one before it.
+	 * has_segments: the file that is being read has a segment */
+	bool head_found, has_segments;
 	/* segments of the cluster: how many, and the lowest number */
 	size_t segments;
 	int64_t lowest;
@@ -84,7 +92,14 @@ static void show_entry(struct audit_log *w, const json_t *j)
 	struct audit_entry e = {0};
 	struct err err;
 
-	if (fields_decode(audit_entry_fields, j, NULL, &e, w->a, &err) < 0 || !is_wanted(w, &e))
+	if (map_has(w->listed, str_or(json_str_at(j, "digest"), "")))
+		return;
+	map_put(w->listed, str_or(json_str_at(j, "digest"), ""), (void *)"");
+	if (fields_decode(audit_entry_fields, j, NULL, &e, w->a, &err) < 0) {
+		w->unlisted++;
+		return;
+	}
+	if (!is_wanted(w, &e))
 		return;
 	if (w->list)
 		json_array_append(w->list, (json_t *)j);
@@ -99,25 +114,43 @@ static bool add_entry(struct audit_log *w, const json_t *j)
 		audit_check_input(w->check, w->input);
 	if (!audit_check_add(w->check, j))
 		return false;
-	w->head_found |= str_eq(json_str_at(j, "digest"), w->head);
+	w->head_found |= str_eq(json_str_at(j, "digest"), w->head) ||
+			 str_eq(json_str_at(j, "previous"), w->head);
 	if (w->list || w->grid)
 		show_entry(w, j);
 	return true;
 }
 
-static void add_segment(struct audit_log *w, const json_t *o)
+/* number: line of a file, or number of a segment in the cluster */
+static void note_bad(struct audit_log *w, const char *where, size_t number)
+{
+	if (!w->bad++)
+		str_format(w->bad_at, sizeof(w->bad_at), "%s: %s %zu", where,
+			   str_eq(where, CLUSTER) ? "segment" : "line", number);
+}
+
+/* Adds the entries of a segment; where and line: as for note_bad(). */
+static void add_segment(struct audit_log *w, const json_t *o, const char *where, size_t line)
 {
 	json_t *e;
 	size_t i;
 
+	w->has_segments = true;
 	json_array_foreach (json_at(o, "spec", "entries"), i, e)
-		add_entry(w, e);
+		if (!add_entry(w, e))
+			note_bad(w, where, line);
 }
 
 /* --- inputs ----------------------------------------------------------------------------------- */
 
-static void note_unread(struct audit_log *w, const char *file, size_t line)
+/* Notes a line that is no JSON. A crash cuts off a line of one entry, which is then written again;
+ * nothing writes a segment again. */
+static void note_broken(struct audit_log *w, const char *file, size_t line, const char *text)
 {
+	if (w->has_segments || strstr(text, "\"apiVersion\"") || strstr(text, "\"spec\"")) {
+		note_bad(w, file, line);
+		return;
+	}
 	if (!w->unread++)
 		str_format(w->unread_at, sizeof(w->unread_at), "%s: line %zu", file, line);
 }
@@ -128,10 +161,12 @@ static void read_line(struct audit_log *w, const char *file, size_t number, cons
 	struct err e;
 	OWN_JSON j = json_parse(text, len, &e);
 
-	if (json_is_array(json_at(j, "spec", "entries")))
-		add_segment(w, j);
-	else if (!j || !add_entry(w, j))
-		note_unread(w, file, number);
+	if (!j)
+		note_broken(w, file, number, text);
+	else if (json_is_array(json_at(j, "spec", "entries")))
+		add_segment(w, j, file, number);
+	else if (!add_entry(w, j))
+		note_bad(w, file, number);
 }
 
 static int read_file(struct audit_log *w, const char *path)
@@ -146,6 +181,7 @@ static int read_file(struct audit_log *w, const char *path)
 	if (!f)
 		return cli_failed(&w->c, "%s: %s", path, strerror(errno));
 	w->input = name;
+	w->has_segments = false;
 	audit_check_input(w->check, name);
 	while ((n = getline(&line, &cap, f)) > 0) {
 		number++;
@@ -167,7 +203,9 @@ static void on_segment(json_t *o, void *arg)
 
 	if (!w->segments++ || number < w->lowest)
 		w->lowest = number;
-	add_segment(w, o);
+	if (!json_is_array(json_at(o, "spec", "entries")))
+		note_bad(w, CLUSTER, (size_t)number);
+	add_segment(w, o, CLUSTER, (size_t)number);
 }
 
 static int read_cluster(struct audit_log *w)
@@ -195,6 +233,11 @@ static int read_all(struct audit_log *w)
 
 /* --- verify ----------------------------------------------------------------------------------- */
 
+static bool lacks_head(const struct audit_log *w, const struct audit_verdict *v)
+{
+	return v->entries && w->head && !w->head_found;
+}
+
 /* Adds faults that only the inputs as a whole show. */
 static void check_inputs(const struct audit_log *w, struct audit_verdict *v)
 {
@@ -207,7 +250,11 @@ static void check_inputs(const struct audit_log *w, struct audit_verdict *v)
 			   "segments before " AUDIT_SEGMENT_NAME " were deleted: drover keeps the "
 			   "newest %d, and the cluster has %zu",
 			   (long long)w->lowest, AUDIT_SEGMENTS_KEPT, w->segments);
-	} else if (v->fault == AUDIT_GOOD && w->head && !w->head_found) {
+	} else if (v->fault == AUDIT_GOOD && w->bad) {
+		v->fault = AUDIT_BENT;
+		str_format(v->text, sizeof(v->text), "%s is not what drover writes, as %zu in all",
+			   w->bad_at, w->bad);
+	} else if (v->fault == AUDIT_GOOD && lacks_head(w, v) && v->first <= 1) {
 		v->fault = AUDIT_MISSING;
 		str_format(v->text, sizeof(v->text),
 			   "no entry has the digest of --head: entries at the end are missing, or "
@@ -222,6 +269,10 @@ static void print_verdict(const struct audit_log *w, const struct audit_verdict 
 		       (long long)v->first, (long long)v->last, v->head);
 	if (v->first > 1)
 		printf("The entries before %lld are in none of the inputs.\n", (long long)v->first);
+	if (lacks_head(w, v) && v->first > 1)
+		printf("No entry has the digest of --head: it is older than entry %lld, or the log "
+		       "was written anew. Add the files that have it.\n",
+		       (long long)v->first);
 	if (w->unread)
 		printf("%s is no entry and was ignored, as %zu lines in all: a line that a crash "
 		       "cut off is written again.\n",
@@ -235,13 +286,13 @@ static void print_verdict(const struct audit_log *w, const struct audit_verdict 
 
 static void print_json(const struct audit_log *w, const struct audit_verdict *v)
 {
-	OWN_JSON j = json_pack("{s:b, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:I}", "ok",
+	OWN_JSON j = json_pack("{s:b, s:s, s:I, s:I, s:s, s:I, s:I, s:I, s:s, s:I, s:b}", "ok",
 			       v->fault == AUDIT_GOOD && v->entries, "fault",
 			       audit_fault_names[v->fault], "at", (json_int_t)v->at, "until",
 			       (json_int_t)v->until, "text", v->text, "entries",
 			       (json_int_t)v->entries, "first", (json_int_t)v->first, "last",
 			       (json_int_t)v->last, "head", v->head, "ignoredLines",
-			       (json_int_t)w->unread);
+			       (json_int_t)w->unread, "headFound", w->head && w->head_found);
 
 	json_dumpf(j, stdout, JSON_INDENT(2));
 	putchar('\n');
@@ -281,6 +332,7 @@ static int list(struct audit_log *w)
 		for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
 			grid_head(w->grid, heads[i]);
 	}
+	w->listed = map_new(NULL);
 	rc = read_all(w);
 	if (!rc && w->list) {
 		json_dumpf(w->list, stdout, JSON_INDENT(2));
@@ -288,8 +340,14 @@ static int list(struct audit_log *w)
 	} else if (!rc) {
 		grid_print(w->grid, &style, stdout);
 	}
+	if (!rc && w->bad + w->unlisted)
+		rc = cli_failed(&w->c,
+				"%zu entries or lines cannot be shown: drover audit verify "
+				"checks them",
+				w->bad + w->unlisted);
 	json_decref(w->list);
 	grid_free(w->grid);
+	map_free(w->listed);
 	return rc;
 }
 

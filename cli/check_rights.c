@@ -226,6 +226,7 @@ static void check_rest(struct check *k)
 		{OBJECT_GROUP, "nodeclaims", NULL, "delete", NULL, NULL},
 		{OBJECT_GROUP, "wiperecords", NULL, "create", NULL, NULL},
 		{OBJECT_GROUP, "auditsegments", NULL, "create", NULL, NULL},
+		{OBJECT_GROUP, "auditsegments", NULL, "patch", NULL, NULL},
 		{OBJECT_GROUP, "auditsegments", NULL, "delete", NULL, NULL},
 		{OBJECT_GROUP, "machines", NULL, "create", NULL, NULL},
 		{OBJECT_GROUP, "machines", NULL, "administer", NULL, NULL},

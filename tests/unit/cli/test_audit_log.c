@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/auditlog.h"
 #include "base/mem.h"
@@ -186,6 +187,54 @@ static void segments_of_kubectl_are_read(void **state)
 	free(text);
 }
 
+static void what_is_no_entry_is_a_fault(void **state)
+{
+	char *text = mem_printf("%s{\"seq\": 7}\n", lines[0]);
+
+	(void)state;
+	assert_int_equal(AUDIT(text, "verify", "-"), 1);
+	verb_assert_said("bent: standard input: line 2 is not what drover writes, as 1 in all.");
+	assert_int_equal(AUDIT(text, "list", "-"), 1);
+	verb_assert_said("1 entries or lines cannot be shown");
+	free(text);
+	text = mem_printf("{\"spec\":{\"number\":1,\"entries\":[{}]}}\n%s", lines[0]);
+	assert_int_equal(AUDIT(text, "verify", "-"), 1);
+	verb_assert_said("bent: standard input: line 1 is not what drover writes");
+	free(text);
+	/* nothing writes a segment again that was cut off */
+	text = mem_printf("%s{\"apiVersion\":\"drover.dev/v1alpha1\",\"spec\":{\"ent", lines[0]);
+	assert_int_equal(AUDIT(text, "verify", "-"), 1);
+	verb_assert_said("bent: standard input: line 2 is not what drover writes");
+	free(text);
+}
+
+static void a_head_before_the_first_entry_is_no_fault(void **state)
+{
+	char *rest = text_of("34"), *all = text_of("1234");
+	OWN_JSON second = json_loads(lines[1], 0, NULL);
+	OWN_JSON first = json_loads(lines[0], 0, NULL);
+
+	(void)state;
+	assert_int_equal(AUDIT(rest, "verify", "-", "--head", json_str_at(second, "digest")), 0);
+	assert_null(strstr(verb_said, "No entry has"));
+	assert_int_equal(AUDIT(rest, "verify", "-", "--head", json_str_at(first, "digest")), 0);
+	verb_assert_said("No entry has the digest of --head: it is older than entry 3");
+	assert_int_equal(AUDIT(all, "verify", "-", "--head", "sha256:0"), 1);
+	free(rest);
+	free(all);
+}
+
+static void an_entry_of_two_inputs_is_listed_once(void **state)
+{
+	char *text = text_of("1212");
+
+	(void)state;
+	assert_int_equal(AUDIT(text, "list", "-", "--machine", "gpu-1"), 0);
+	assert_non_null(strstr(verb_said, "Machine/gpu-1"));
+	assert_null(strstr(strstr(verb_said, "Machine/gpu-1") + 1, "Machine/gpu-1"));
+	free(text);
+}
+
 static void entries_are_listed_by_machine_tenant_and_time(void **state)
 {
 	char *text = text_of("1234");
@@ -232,6 +281,9 @@ int main(void)
 		TEST(merged_lines_may_be_repeated_in_any_order),
 		TEST(a_line_that_was_cut_off_is_explained),
 		TEST(segments_of_kubectl_are_read),
+		TEST(what_is_no_entry_is_a_fault),
+		TEST(a_head_before_the_first_entry_is_no_fault),
+		TEST(an_entry_of_two_inputs_is_listed_once),
 		TEST(entries_are_listed_by_machine_tenant_and_time),
 		TEST(wrong_usage_is_refused),
 	};
