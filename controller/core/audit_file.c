@@ -18,6 +18,11 @@
 #define BATCH_MS 200
 #define NOT_READY_MS 1000
 #define TEXT_MAX (16u << 20)
+/* The log was begun anew if all its entries have lower numbers than the file for this long. A cache
+ * that is older than the file catches up sooner. */
+#define ANEW_MS 60000
+/* After a restart, standard output begins with the entries of this time. */
+#define AGAIN_MS 600000
 
 /* Work for the worker thread; it has its own copy of all data that the thread reads. */
 struct job {
@@ -39,6 +44,10 @@ struct audit_file {
 	struct backoff backoff;
 	/* sequence number of the last entry in the file; -1: not known */
 	int64_t seq;
+	/* True: a write to standard output failed, so that a line may be cut off */
+	bool torn;
+	/* loop ms at which the file was ahead of the log for the first time; 0: it is not */
+	int64_t ahead;
 	/* last gap that was logged: number of the entry after it */
 	int64_t gap;
 };
@@ -71,13 +80,15 @@ static void done_job(void *arg)
 	if (j->rc == 0) {
 		backoff_reset(&f->backoff);
 		f->seq = j->seq;
+		f->torn &= !j->text;
 	} else {
 		wait = backoff_next(&f->backoff, loop_random(f->c->loop));
 		log_error("audit log not written to the file; the entries stay in the API",
 			  LOG_S("file", j->path), LOG_I("retry_ms", wait), LOG_E(&j->err));
 		counters_audit_file_failed(f->c->counters);
 		/* a part of the text may have been written */
-		if (!str_eq(j->path, AUDIT_LINES_STDOUT))
+		f->torn = str_eq(j->path, AUDIT_LINES_STDOUT);
+		if (!f->torn)
 			f->seq = -1;
 	}
 	job_free(j);
@@ -99,32 +110,60 @@ static void start(struct audit_file *f, char *text, int64_t seq)
 
 struct search {
 	int64_t after;
-	const struct audit_segment *found;
+	/* wall ms: after -1 finds the first segment that has an entry since */
+	int64_t since;
+	/* newest: segment with the highest number */
+	const struct audit_segment *found, *newest;
 };
 
-/* Finds the segment with the lowest number that has an entry after `after`; after -1: the newest
- * segment. */
+static const struct audit_entry *last_of(const struct audit_segment *s)
+{
+	return &s->spec.entries.v[s->spec.entries.n - 1];
+}
+
+/* Finds the segment with the lowest number that has an entry after `after`. */
 static bool look(const struct kube_entry *en, void *arg)
 {
 	const struct audit_segment *s = en->object;
 	struct search *q = arg;
-	const int64_t number = s->spec.number, last = s->spec.entries.v[s->spec.entries.n - 1].seq;
+	const bool has = q->after < 0 ? last_of(s)->time >= q->since : last_of(s)->seq > q->after;
 
-	if (q->after < 0) {
-		if (!q->found || number > q->found->spec.number)
-			q->found = s;
-	} else if (last > q->after && (!q->found || number < q->found->spec.number)) {
+	if (!q->newest || s->spec.number > q->newest->spec.number)
+		q->newest = s;
+	if (has && (!q->found || s->spec.number < q->found->spec.number))
 		q->found = s;
-	}
 	return true;
 }
 
-static const struct audit_segment *next_segment(const struct audit_file *f)
+/* Begins the file anew if the log ends before the file does, for ANEW_MS. */
+static void check_ahead(struct audit_file *f, const struct audit_segment *newest)
 {
-	struct search q = {.after = f->seq};
+	const int64_t now = loop_now(f->c->loop);
+
+	if (!newest || last_of(newest)->seq >= f->seq) {
+		f->ahead = 0;
+	} else if (!f->ahead) {
+		f->ahead = now;
+		loop_timer_start(&f->timer, ANEW_MS);
+	} else if (now - f->ahead >= ANEW_MS) {
+		log_error("the file of the audit log is of an earlier log: rename it, so that each "
+			  "log has a file",
+			  LOG_S("file", f->c->o.audit_log), LOG_I("file_seq", f->seq),
+			  LOG_I("log_seq", last_of(newest)->seq));
+		f->ahead = 0;
+		f->seq = 0;
+		loop_timer_start(&f->timer, BATCH_MS);
+	}
+}
+
+static const struct audit_segment *next_segment(struct audit_file *f)
+{
+	struct search q = {.after = f->seq, .since = loop_wall(f->c->loop) - AGAIN_MS};
 
 	kube_cache_each(f->c->cache[OBJECT_AUDIT_SEGMENT], look, &q);
-	return q.found;
+	if (f->seq > 0)
+		check_ahead(f, q.newest);
+	return q.found || f->seq >= 0 ? q.found : q.newest;
 }
 
 static void note_gap(struct audit_file *f, int64_t first)
@@ -152,6 +191,8 @@ static void append(struct audit_file *f, const struct audit_segment *s)
 			continue;
 		if (!b.len)
 			note_gap(f, e->seq);
+		if (!b.len && f->torn)
+			buf_puts(&b, "\n");
 		j = audit_entry_encode(e);
 		text = json_text_sorted(j);
 		buf_printf(&b, "%s\n", text);

@@ -8,8 +8,10 @@
  * each: a file, or "-" for standard output. Every replica writes its own copy.
  *
  * A file continues after its last complete entry. A line that a crash or a full disk cut off stays
- * in the file; the entry is written again on a new line. Standard output begins with the newest
- * segment, because nothing tells what was printed before.
+ * in the file; the entry is written again on a new line. Standard output begins with the
+ * segments of the last ten minutes, at least with the newest one, because nothing tells what was
+ * printed before. If the file has higher numbers than the log for a minute, the log was begun anew,
+ * and all its entries are appended.
  *
  * A write that fails is logged, counted and tried again. No entry is lost meanwhile: audit_trail.h
  * deletes no segment whose entries are not in the leader's file, as long as there are at most

@@ -1,9 +1,11 @@
 /* Tests the file of the audit log: restarts, cut-off lines, a full disk, rotation, gaps. */
 #include "tests/unit/controller/bench.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -113,6 +115,35 @@ static void assert_file(size_t entries, unsigned torn)
 	assert_int_equal(found, torn);
 }
 
+/* Checks the output, in which lines are repeated. torn: number of lines without an entry; firsts:
+ * number of lines with the first entry. */
+static void assert_lines(const char *name, size_t entries, unsigned torn, unsigned firsts)
+{
+	OWN(audit_check) c = audit_check_new();
+	char *full = mem_printf("%s/%s", folder, name), *line = NULL;
+	FILE *f = fopen(full, "r");
+	unsigned found = 0, first = 0;
+	size_t cap = 0;
+	struct err e;
+
+	assert_non_null(f);
+	while (getline(&line, &cap, f) > 0) {
+		OWN_JSON j = json_parse(line, strlen(line), &e);
+
+		first += json_int_at(j, "seq") == 1;
+		audit_check_input(c, "line");
+		if (!audit_check_add(c, j))
+			found++;
+	}
+	fclose(f);
+	free(line);
+	free(full);
+	assert_string_equal(audit_check_run(c).text, "");
+	assert_int_equal(audit_check_run(c).entries, entries);
+	assert_int_equal(found, torn);
+	assert_int_equal(first, firsts);
+}
+
 static void every_entry_is_a_line_once(void **state)
 {
 	struct bench *d = *state;
@@ -145,6 +176,62 @@ static void a_restart_continues_after_the_last_whole_line(void **state)
 	file = audit_file_new(&d->c);
 	bench_run(d, 10000);
 	assert_file(30, 1);
+}
+
+/* The file is of a log with more entries. */
+static void a_log_that_begins_anew_is_in_the_file(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON j = json_pack("{s:s}", "event", AUDIT_LEADER);
+	int64_t seq;
+	char *text, *line;
+	struct err e;
+
+	audit_entry_seal(j, 5000, AUDIT_GENESIS);
+	text = json_text(j);
+	line = mem_printf("%s\n", text);
+	assert_ok(audit_lines_append(path, line, &e), &e);
+	create(d, 0, 20);
+	bench_run(d, 10000);
+	assert_false(audit_file_has(file, 5001));
+	assert_ok(audit_lines_last(path, &seq, &e), &e);
+	assert_int_equal(seq, 5000);
+	bench_run(d, 120000);
+	assert_ok(audit_lines_last(path, &seq, &e), &e);
+	assert_int_equal(seq, 20);
+	free(line);
+	free(text);
+}
+
+/* Standard output is a file on a full disk. */
+static void standard_output_goes_on_with_a_new_line(void **state)
+{
+	struct bench *d = *state;
+	const int was = dup(STDOUT_FILENO);
+	struct rlimit all, small;
+	int fd;
+
+	audit_file_free(file);
+	d->c.o.audit_log = "-";
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &all);
+	small = all;
+	small.rlim_cur = 3000;
+	fflush(stdout);
+	fd = open(path, O_RDWR | O_CREAT | O_APPEND, 0600);
+	assert_true(fd >= 0 && dup2(fd, STDOUT_FILENO) >= 0);
+	close(fd);
+	setrlimit(RLIMIT_FSIZE, &small);
+	file = audit_file_new(&d->c);
+	create(d, 0, 100);
+	bench_run(d, 30000);
+	setrlimit(RLIMIT_FSIZE, &all);
+	bench_run(d, 600000);
+	fflush(stdout);
+	dup2(was, STDOUT_FILENO);
+	close(was);
+	d->c.o.audit_log = path;
+	assert_lines("audit", 100, 1, 2);
 }
 
 static void a_full_disk_loses_no_entry(void **state)
@@ -234,6 +321,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(every_entry_is_a_line_once),
 		TEST(a_restart_continues_after_the_last_whole_line),
+		TEST(a_log_that_begins_anew_is_in_the_file),
+		TEST(standard_output_goes_on_with_a_new_line),
 		TEST(a_full_disk_loses_no_entry),
 		TEST(a_renamed_file_is_followed_by_a_new_one),
 		TEST(segments_wait_for_the_file),
