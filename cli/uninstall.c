@@ -43,6 +43,8 @@ struct uninstall {
 	struct arena *a;
 	struct left *v;
 	size_t n, cap;
+	/* number of AuditSegments, which are saved but not deleted one by one */
+	size_t segments;
 	/* kind that the API server is listing now */
 	enum object_kind_id kind;
 	/* receives each listed object; NULL: none. save_failed: errno of the first failure; 0:
@@ -68,9 +70,13 @@ static const char *joined(const json_t *o, bool drovers, struct arena *a)
 	return text;
 }
 
-/* Appends o to the file, as one line. */
+/* Appends o to the file, unless there is none, as one line. */
 static void save(struct uninstall *w, json_t *o)
 {
+	if (!w->save || w->save_failed)
+		return;
+	json_object_set_new(o, "apiVersion", json_string(OBJECT_API_VERSION));
+	json_object_set_new(o, "kind", json_string(object_kinds[w->kind].kind));
 	errno = 0;
 	if (json_dumpf(o, w->save, JSON_COMPACT) < 0 || fputc('\n', w->save) == EOF)
 		w->save_failed = errno ? errno : EIO;
@@ -91,16 +97,20 @@ static void on_object(json_t *o, void *arg)
 		.drovers = joined(o, true, w->a),
 		.foreign = joined(o, false, w->a),
 		.deleting = json_str_at(o, "metadata", "deletionTimestamp")};
-	if (!w->save || w->save_failed)
-		return;
-	json_object_set_new(o, "apiVersion", json_string(OBJECT_API_VERSION));
-	json_object_set_new(o, "kind", json_string(object_kinds[w->kind].kind));
 	save(w, o);
 }
 
-/* Lists the objects of all kinds but AuditSegment: only drover may delete segments, and the
- * deletion of the definitions deletes them too. A kind that the cluster does not know has none.
- * Returns 0, or the exit status after printing the cause. */
+static void on_segment(json_t *o, void *arg)
+{
+	struct uninstall *w = arg;
+
+	w->segments++;
+	save(w, o);
+}
+
+/* Lists the objects of all kinds. AuditSegments are counted only: nobody but drover may delete
+ * them, and the deletion of the definitions deletes them too. A kind that the cluster does not know
+ * has none. Returns 0, or the exit status after printing the cause. */
 static int list_all(struct uninstall *w)
 {
 	/* the order of deletion: a tenant's claims before their machines, machines before their
@@ -117,6 +127,10 @@ static int list_all(struct uninstall *w)
 		if (cli_list(w->c, w->kind, on_object, w, &e) < 0 && e.kind != ERR_NOT_FOUND)
 			return cli_failed_read(w->c, &e);
 	}
+	w->segments = 0;
+	w->kind = OBJECT_AUDIT_SEGMENT;
+	if (cli_list(w->c, w->kind, on_segment, w, &e) < 0 && e.kind != ERR_NOT_FOUND)
+		return cli_failed_read(w->c, &e);
 	return 0;
 }
 
@@ -137,8 +151,9 @@ static size_t held(const struct uninstall *w, bool drovers)
 
 static void print_json(const struct uninstall *w, FILE *out)
 {
-	OWN_JSON all = json_pack("{s:I, s:I, s:[]}", "left", (json_int_t)w->n, "held",
-				 (json_int_t)held(w, false), "objects");
+	OWN_JSON all = json_pack("{s:I, s:I, s:I, s:[]}", "left", (json_int_t)w->n, "held",
+				 (json_int_t)held(w, false), "auditSegments",
+				 (json_int_t)w->segments, "objects");
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct left *l = &w->v[i];
@@ -183,6 +198,11 @@ static void print_next(const struct uninstall *w, const struct lease_holder *h)
 	const size_t n = held(w, false);
 	FILE *out = w->c->out;
 
+	if (w->segments)
+		fprintf(out,
+			"%zu segments of the audit log are deleted with the definitions; to keep "
+			"the log: kubectl get auditsegments -o json > FILE\n",
+			w->segments);
 	if (!w->n) {
 		fprintf(out,
 			"no object of drover is left; to delete the rest, first save bills and "
@@ -359,7 +379,7 @@ static int save_all(struct uninstall *w)
 	if (!status && w->save_failed)
 		status = cli_failed(w->c, "--save %s: %s; nothing was deleted", w->u->save,
 				    strerror(w->save_failed));
-	if (status || !w->n)
+	if (status || (!w->n && !w->segments))
 		(void)unlink(w->u->save);
 	return status;
 }
@@ -400,8 +420,8 @@ static int release_all(struct uninstall *w)
 	fprintf(stderr,
 		"drover deletes these %zu objects and removes its finalizers. It drains, powers "
 		"off, isolates and wipes nothing; column LOST shows what remains or is lost. The "
-		"objects are saved in %s.\n",
-		w->n, w->u->save);
+		"objects and %zu segments of the audit log are saved in %s.\n",
+		w->n, w->segments, w->u->save);
 	if (!w->u->yes && cli_confirm(w->c)) {
 		(void)unlink(w->u->save);
 		return 1;

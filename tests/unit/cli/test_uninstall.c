@@ -117,6 +117,28 @@ static void each_object_is_listed_with_what_it_loses(void **state)
 	assert_said("drover uninstall --release-finalizers --save FILE\n");
 }
 
+/* drover deletes its segments only with their definition. */
+static void the_audit_log_is_counted_and_saved(void **state)
+{
+	struct bench *d = *state;
+	char line[1024] = "";
+	FILE *f;
+
+	bench_put(d, "{'kind': 'AuditSegment', 'metadata': {'name': 'audit-00000001'}, 'spec': "
+		     "{'number': 1, 'entries': [{'seq': 1, 'time': '2026-12-01T10:00:00Z', 'who': "
+		     "'drover-0', 'event': 'LeaderStarted', 'previous': '" AUDIT_GENESIS
+		     "', 'digest': '" AUDIT_GENESIS "'}]}}");
+	assert_int_equal(uninstall(false), 0);
+	assert_said("1 segments of the audit log are deleted with the definitions");
+	assert_int_equal(uninstall(true), 0);
+	f = fopen(file, "r");
+	assert_non_null(f);
+	assert_non_null(fgets(line, sizeof(line), f));
+	fclose(f);
+	assert_non_null(strstr(line, "\"kind\":\"AuditSegment\""));
+	assert_non_null(strstr(line, "\"seq\":1"));
+}
+
 static void while_drover_runs_it_removes_its_finalizers_itself(void **state)
 {
 	struct bench *d = *state;
@@ -276,6 +298,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(each_object_is_listed_with_what_it_loses),
+		T(the_audit_log_is_counted_and_saved),
 		T(while_drover_runs_it_removes_its_finalizers_itself),
 		T(a_deployment_with_replicas_is_stopped_first),
 		T(nothing_is_left_and_everything_is_saved),
