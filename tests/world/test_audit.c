@@ -189,6 +189,37 @@ static void a_deleted_segment_is_noticed_and_the_chain_goes_on(void **state)
 	world_stop(&w);
 }
 
+#define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+/* The definition of AuditSegment is missing when drover starts. */
+static void drover_works_without_the_definition_of_the_log(void **state)
+{
+	struct sim_world w;
+	OWN_JSON crd = NULL;
+	OWN_JSON none = NULL;
+	OWN_JSON all = NULL;
+
+	(void)state;
+	world_start(&w, 9104, 1);
+	crd = cluster_get(&w.host, "customresourcedefinitions.apiextensions.k8s.io/" SEGMENTS);
+	if (!crd)
+		crd = cluster_get(&w.host, "customresourcedefinitions/" SEGMENTS);
+	assert_non_null(crd);
+	json_object_del(json_object_get(crd, "metadata"), "resourceVersion");
+	world_do(&w, &w.host, "DELETE", CRDS "/" SEGMENTS, NULL);
+	world_replica(&w);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	none = entries(&w);
+	assert_int_equal(json_array_size(none), 0);
+	world_do(&w, &w.host, "POST", CRDS, json_incref(crd));
+	world_run(&w, 120000);
+	all = entries(&w);
+	assert_path(all, &w.servers[0]);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +227,7 @@ int main(void)
 		cmocka_unit_test(two_replicas_write_each_entry_once),
 		cmocka_unit_test(what_happened_while_nobody_ran_is_found_later),
 		cmocka_unit_test(a_deleted_segment_is_noticed_and_the_chain_goes_on),
+		cmocka_unit_test(drover_works_without_the_definition_of_the_log),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
