@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/audit_missed.h"
@@ -438,6 +439,57 @@ static void a_refused_entry_does_not_fork_the_chain(void **state)
 	assert_int_equal(count(all, AUDIT_CREATED), 40);
 }
 
+static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	void *out = NULL;
+
+	(void)arg;
+	return object_decode(&object_kinds[OBJECT_AUDIT_SEGMENT], o, a, &out, e) < 0 ? NULL : out;
+}
+
+static void on_second(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
+{
+	(void)arg;
+	audit_trail_segment(trails.v[1], old ? old->object : NULL, new_ ? new_->object : NULL);
+}
+
+/* Refuses watches of segments, so that a cache lists them from time to time only. */
+static enum http_mem_fault_kind no_watch(const char *origin, const char *method, const char *target,
+					 void *arg)
+{
+	(void)origin;
+	(void)method;
+	(void)arg;
+	return strstr(target, "auditsegments") && strstr(target, "watch=") ? HTTP_MEM_REFUSED
+									   : HTTP_MEM_WELL;
+}
+
+/* Both replicas believe to lead. Each one has a cache of its own; that of the second one lags. */
+static void a_writer_whose_cache_lags_does_not_fork_the_chain(void **state)
+{
+	struct bench *d = *state;
+	struct context second = d->c;
+	OWN_JSON all = json_array();
+	const struct kube_cache_spec spec = {.client = d->c.host,
+					     .resource = &object_resources[OBJECT_AUDIT_SEGMENT],
+					     .project = project,
+					     .on_change = on_second};
+
+	trails.v[1] = audit_trail_new(&second, NULL);
+	http_mem_fault(d->net, no_watch, NULL);
+	second.cache[OBJECT_AUDIT_SEGMENT] = kube_cache_new(d->g, &spec);
+	for (int i = 0; i < 600; i++) {
+		create(trails.v[i % 2], d, i);
+		bench_run(d, 40 * (i % 7));
+	}
+	bench_run(d, 300000);
+	http_mem_fault(d->net, NULL, NULL);
+	audit_trail_free(trails.v[1]);
+	kube_cache_free(second.cache[OBJECT_AUDIT_SEGMENT]);
+	assert_string_equal(verdict(d, 1, all).text, "");
+	assert_int_equal(count(all, AUDIT_CREATED), 600);
+}
+
 /* Puts a segment with one entry whose time has a different, valid form. */
 static void put_segment(struct bench *d, const char *name, int number, const char *time)
 {
@@ -642,6 +694,7 @@ int main(void)
 		TEST(a_segment_is_limited_by_its_bytes),
 		TEST(an_entry_that_the_api_server_refuses_is_named_and_the_log_goes_on),
 		TEST(a_refused_entry_does_not_fork_the_chain),
+		TEST(a_writer_whose_cache_lags_does_not_fork_the_chain),
 		TEST(an_appended_segment_keeps_its_entries_as_they_are),
 		TEST(a_segment_with_a_high_number_stops_nothing),
 		TEST(a_deletion_is_no_late_change_of_spec),
