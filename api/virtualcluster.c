@@ -115,7 +115,7 @@ static const struct field webhook_fields[] = {
 	FIELDS_END,
 };
 static const struct field_rule approval_rules[] = {
-	{"(self.claims == 'Webhook') == has(self.webhook)",
+	{"(has(self.claims) && self.claims == 'Webhook') == has(self.webhook)",
 	 "webhook is required for claims Webhook, and not allowed otherwise"},
 	{NULL, NULL},
 };

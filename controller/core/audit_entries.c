@@ -113,14 +113,15 @@ bool audit_entries_has_spec(enum object_kind_id kind)
 /* --- who and why ------------------------------------------------------------------------------ */
 
 /* Returns the user whom the annotation AUDIT_REQUESTED_BY of this change names; NULL: the change
- * did not set the annotation. */
+ * did not set the annotation. An object other than a Drain may have been restored with the name of
+ * whoever changed it before the backup, so its creation names nobody (deploy/rbac.yaml). */
 static const char *requester(const struct change *c)
 {
 	const char *now = c->is ? labels_get(&c->is->annotations, AUDIT_REQUESTED_BY) : NULL,
 		   *then = c->was ? labels_get(&c->was->annotations, AUDIT_REQUESTED_BY) : NULL,
 		   *end = now ? strrchr(now, ' ') : NULL;
 
-	if (!end || end == now || str_eq(now, then))
+	if (!end || end == now || str_eq(now, then) || (!c->was && c->kind != OBJECT_DRAIN))
 		return NULL;
 	return arena_strndup(c->a, now, (size_t)(end - now));
 }
