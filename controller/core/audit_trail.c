@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
 #include "base/log.h"
 #include "base/loop/loop.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "api/resources.h"
 #include "controller/core/audit_entries.h"
 #include "controller/core/audit_known.h"
 #include "controller/core/audit_missed.h"

@@ -259,7 +259,9 @@ struct counters *counters_new(struct context *c)
 		NULL);
 	f->audit_lost = metrics_counter(
 		m, "drover_audit_entries_lost_total",
-		"Changes without an entry in the audit log, because its queue was full.", NULL);
+		"Changes without an entry in the audit log, because a queue was full or the API "
+		"server refused the entry.",
+		NULL);
 	f->audit_failed = metrics_counter(m, "drover_audit_file_failures_total",
 					  "Failed writes of the file of the audit log.", NULL);
 	f->transitions = metrics_counter(

@@ -34,7 +34,8 @@ void counters_wipe(struct counters *f, const char *verdict);
 /* Counts a drive in a wipe record. technique: one of wipe/evidence.h; level: Fail, Clear or
  * Purge. */
 void counters_wiped_drive(struct counters *f, const char *technique, const char *level);
-/* Counts changes that have no entry in the audit log, because its queue was full. */
+/* Counts changes that have no entry in the audit log, because a queue was full or the API server
+ * refused the entry. */
 void counters_audit_lost(struct counters *f, int64_t n);
 /* Counts a failed write of the file of the audit log. */
 void counters_audit_file_failed(struct counters *f);
