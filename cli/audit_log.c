@@ -80,9 +80,9 @@ static void add_cells(struct audit_log *w, const struct audit_entry *e)
 	grid_cell(w->grid, e->from || e->to ? arena_printf(w->a, "%s -> %s", str_or(e->from, "-"),
 							   str_or(e->to, "-"))
 					    : NULL);
-	grid_cell(w->grid, arena_printf(w->a, "%s%s%s", str_or(e->why, ""),
-					e->why && e->late ? ", " : "",
-					e->late ? "found later" : ""));
+	grid_cell(w->grid,
+		  arena_printf(w->a, "%s%s%s", str_or(e->why, ""), e->why && e->late ? ", " : "",
+			       e->late ? "found later" : ""));
 	grid_cell(w->grid, e->count ? arena_printf(w->a, "%lld", (long long)e->count) : NULL);
 	grid_cell(w->grid, e->operation);
 }
@@ -320,7 +320,7 @@ static int verify(struct audit_log *w)
 
 static int list(struct audit_log *w)
 {
-	static const char *const heads[] = {"Seq", "Time",   "Who",  "Event", "Object",
+	static const char *const heads[] = {"Seq",   "Time",   "Who", "Event", "Object",
 					    "Field", "Change", "Why", "Count", "Operation"};
 	static const struct grid_style style = {0};
 	int rc;
@@ -386,8 +386,9 @@ static void take_since(struct audit_log *w, const char *arg, struct argp_state *
 	if (str_to_duration(arg, &ms))
 		w->since = (int64_t)time(NULL) * 1000 - ms;
 	else if (!str_to_time(arg, &w->since))
-		argp_error(st, "--since: want a time such as 2026-12-01T10:00:00Z or a duration "
-			       "such as 24h, got '%s'",
+		argp_error(st,
+			   "--since: want a time such as 2026-12-01T10:00:00Z or a duration "
+			   "such as 24h, got '%s'",
 			   arg);
 }
 
