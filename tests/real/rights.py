@@ -234,7 +234,8 @@ def on_call(plane, folder, judge):
 
 # --- approvals ------------------------------------------------------------------------------------------
 
-CLAIM = f"{OURS}/nodeclaims/h100-x7k2p"
+DECIDED = f"{OURS}/nodeclaims/h100-x7k2p"
+CLAIM = f"{OURS}/nodeclaims/h100-open"
 
 
 def decision(by):
@@ -253,6 +254,10 @@ def approvals(plane, judge):
                  "rules": [{"apiGroups": ["drover.dev"],
                             "resources": ["nodeclaims", "nodeclaims/status"],
                             "verbs": ["create", "patch"]}]})
+    decided = plane.get(DECIDED)
+    open_ = {"apiVersion": decided["apiVersion"], "kind": "NodeClaim", "metadata": {"name": "h100-open"},
+             "spec": {k: v for k, v in decided["spec"].items() if k != "approval"}}
+    plane.api("POST", f"{OURS}/nodeclaims", open_)
     admin, editor = person(plane, "adam", "drover-admin"), person(plane, "edda", "claim-editor")
     oncall = person(plane, "otto", "drover-oncall")
     own = spec(approval=decision("system:serviceaccount:default:adam"))
@@ -268,7 +273,7 @@ def approvals(plane, judge):
     made = {**whole, "metadata": {"name": "made"}, "spec": {**whole["spec"], **own["spec"]}}
     judge.may_not(editor, "POST", f"{OURS}/nodeclaims?dryRun=All", made)
     judge.may(admin, "POST", f"{OURS}/nodeclaims?dryRun=All", made)
-    judge.may_not(oncall, "PATCH", CLUSTER, spec(approval={"claims": "None"}))
+    judge.may_not(oncall, "PATCH", CLUSTER, spec(approval={"claims": "None", "webhook": None}))
     in_force("policy drover-burst-approval", admin, "PATCH", f"{LEDGER}?dryRun=All",
              spec(approvals=[work("ada")]))
     judge.may(admin, "PATCH", f"{LEDGER}?dryRun=All", spec(approvals=[work("adam")]))
