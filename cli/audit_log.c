@@ -457,14 +457,15 @@ static const struct argp verify_argp = {
 
 static int usage(const char *name, FILE *out)
 {
-	char *text = mem_printf("Usage: %s list [OPTION...] [FILE|-...]\n"
-				"       %s verify [OPTION...] [FILE|-...]\n"
-				"List or verify the audit log.\n\nExamples:\n"
-				"  drover audit list --machine gpu-r1-07 --since 24h\n"
-				"  drover audit verify\n"
-				"  drover audit verify audit.jsonl --with-cluster\n\n"
-				"`%s list --help` and `%s verify --help` show the options.\n",
-				name, name, name, name);
+	char *text =
+		mem_printf("Usage: %s list [OPTION...] [FILE|-...]    list its entries\n"
+			   "   or: %s verify [OPTION...] [FILE|-...]  check its chain of digests\n"
+			   "The audit log of drover, from the cluster or from files.\n\nExamples:\n"
+			   "  drover audit list --machine gpu-r1-07 --since 24h\n"
+			   "  drover audit verify\n"
+			   "  drover audit verify audit.jsonl --with-cluster\n\n"
+			   "`%s list --help` and `%s verify --help` show the options.\n",
+			   name, name, name, name);
 	char *shown = str_starts(name, ARGS_PLUGIN) ? args_as_plugin(text) : mem_strdup(text);
 
 	fputs(shown, out);

@@ -132,7 +132,8 @@ struct xml_doc *xml_parse(const char *text, size_t len, size_t len_max)
 	struct parsing p = {0};
 	bool ok;
 
-	if (len > len_max || len > INT_MAX || too_many(text, len))
+	/* Expat reads UTF-16 where it finds its mark; UTF-16 has zero bytes, and UTF-8 has none. */
+	if (len > len_max || len > INT_MAX || memchr(text, '\0', len) || too_many(text, len))
 		return NULL;
 	p.parser = XML_ParserCreate("UTF-8");
 	if (!p.parser)

@@ -69,7 +69,7 @@ int service_watchdog(struct service *s, const char *limit_us, const char *pid, s
 {
 	int64_t us;
 
-	if (str_empty(limit_us) || watches_another(pid))
+	if (s->fd < 0 || str_empty(limit_us) || watches_another(pid))
 		return 0;
 	if (!str_to_i64(limit_us, WATCHDOG_MIN_US, WATCHDOG_MAX_US, &us))
 		return err_set(e, ERR_INVALID, 0,

@@ -279,14 +279,15 @@ static void know_queued(struct audit_trail *t, struct audit_missed *m)
 	map_for_each (it, old) {
 		struct queued *q = it.value;
 		struct audit_entry e;
-		OWN_JSON j = open_queued(q, &e, a);
+		json_t *j = open_queued(q, &e, a);
 
-		if (audit_known_has(t->known, &e, q->before))
-			continue;
-		audit_missed_gap(m, &e, loop_wall(t->c->loop), put, t);
-		audit_missed_know(m, &e, false);
-		map_put(t->queue, it.key, q);
-		(void)map_take(old, it.key);
+		if (!audit_known_has(t->known, &e, q->before)) {
+			audit_missed_gap(m, &e, loop_wall(t->c->loop), put, t);
+			audit_missed_know(m, &e, false);
+			map_put(t->queue, it.key, q);
+			(void)map_take(old, it.key);
+		}
+		json_decref(j);
 	}
 }
 

@@ -260,7 +260,8 @@ static void print(const char *name, const char *what, double value, const char *
 	char text[64];
 
 	(void)str_format(text, sizeof(text), "%s_%s", name, what);
-	entry_print(&(struct entry){text, unit, "lower", value, goal, "goal", goal, n, curve});
+	entry_print_curve(&(struct entry){text, unit, "lower", value, goal, "goal", goal, n},
+			  curve);
 }
 
 static struct bench_figure served(const char *name, struct bench_figure (*fn)(unsigned n),

@@ -172,7 +172,8 @@ static struct bench_figure planned(unsigned n)
 static void print(const char *name, const char *unit, double value, double goal, unsigned n,
 		  const struct entry_curve *curve)
 {
-	entry_print(&(struct entry){name, unit, "lower", value, goal, "goal", goal, n, curve});
+	entry_print_curve(&(struct entry){name, unit, "lower", value, goal, "goal", goal, n},
+			  curve);
 }
 
 int main(void)

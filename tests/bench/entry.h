@@ -26,8 +26,6 @@ struct entry {
 	const char *reference;
 	double reference_value;
 	size_t n;
-	/* NULL: measured at one size only */
-	const struct entry_curve *curve;
 };
 
 /* Returns the slope of the least-squares line through log(value) over log(size): 1 is linear, 2 is
@@ -63,7 +61,8 @@ static inline void entry_cpu(char out[static 128])
 		(void)fclose(f);
 }
 
-static inline void entry_print(const struct entry *x)
+/* curve: the same figure at several sizes; NULL: it was measured at one size only */
+static inline void entry_print_curve(const struct entry *x, const struct entry_curve *curve)
 {
 	char cpu[128], *text;
 	json_t *j;
@@ -73,19 +72,24 @@ static inline void entry_print(const struct entry *x)
 		      "value", x->value, "unit", x->unit, "goal", x->goal, "better", x->better,
 		      "reference", "name", x->reference, "value", x->reference_value, "ratio",
 		      x->value / x->reference_value, "n", (int)x->n, "cpu", cpu);
-	if (x->curve) {
-		json_t *curve = json_array();
+	if (curve) {
+		json_t *points = json_array();
 
-		for (size_t i = 0; i < x->curve->n; i++)
-			json_array_append_new(curve, json_pack("[i, f]", (int)x->curve->sizes[i],
-							       x->curve->values[i]));
-		json_object_set_new(j, "curve", curve);
+		for (size_t i = 0; i < curve->n; i++)
+			json_array_append_new(points, json_pack("[i, f]", (int)curve->sizes[i],
+								curve->values[i]));
+		json_object_set_new(j, "curve", points);
 	}
 	text = json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	(void)puts(text);
 	(void)fflush(stdout);
 	free(text);
 	json_decref(j);
+}
+
+static inline void entry_print(const struct entry *x)
+{
+	entry_print_curve(x, NULL);
 }
 
 #endif

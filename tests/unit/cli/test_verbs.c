@@ -548,24 +548,23 @@ static void approve_burst_names_work_that_waits(void **state)
 	OWN_JSON o = NULL;
 	OWN_JSON again = NULL;
 
-	bench_must(
-		d, &d->host, "POST", "/apis/" OBJECT_API_VERSION "/burstpolicies",
-		"{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstPolicy', "
-		"'metadata': {'name': 'research'}, 'spec': {'match': {'tenants': ['team-a']}, "
-		"'trigger': {'guards': {'approval': "
-		"'Manual'}, 'maxQueueWait': {'default': '5m'}}, 'tiers': [{'market': "
-		"'OnDemand'}], 'offers': [{'name': 'sky', 'provider': 'sky', 'regions': "
-		"['r1'], 'instanceTypes': ['gpu-8']}], 'cost': {'currency': 'USD'}, "
-		"'runtime': {'maxRuntime': '1h'}, 'budget': [{'scope': 'Policy', 'amount': "
-		"'30', 'per': 'Day'}]}}");
-	bench_must(
-		d, &d->host, "PATCH", "/apis/" OBJECT_API_VERSION "/burstpolicies/research/status",
-		"{'status': {'decisions': [{'time': '2026-12-01T10:00:00Z', 'tenant': 'team-a', "
-		"'work': 'default/train', 'reason': 'ApprovalNeeded', 'message': 'm'}, {'time': "
-		"'2026-12-01T10:00:00Z', 'tenant': 'team-b', 'work': 'default/train', "
-		"'reason': 'ApprovalNeeded', 'message': 'm'}, {'time': "
-		"'2026-12-01T10:00:00Z', 'tenant': 'team-a', 'work': 'default/done', "
-		"'reason': 'Chosen', 'message': 'm'}]}}");
+	bench_must(d, &d->host, "POST", "/apis/" OBJECT_API_VERSION "/burstpolicies",
+		   "{'apiVersion': 'drover.dev/v1alpha1', 'kind': 'BurstPolicy', "
+		   "'metadata': {'name': 'research'}, 'spec': {'match': {'tenants': ['team-a']}, "
+		   "'trigger': {'guards': {'approval': "
+		   "'Manual'}, 'maxQueueWait': {'default': '5m'}}, 'tiers': [{'market': "
+		   "'OnDemand'}], 'offers': [{'name': 'sky', 'provider': 'sky', 'regions': "
+		   "['r1'], 'instanceTypes': ['gpu-8']}], 'cost': {'currency': 'USD'}, "
+		   "'runtime': {'maxRuntime': '1h'}, 'budget': [{'scope': 'Policy', 'amount': "
+		   "'30', 'per': 'Day'}]}}");
+	bench_must(d, &d->host, "PATCH",
+		   "/apis/" OBJECT_API_VERSION "/burstpolicies/research/status",
+		   "{'status': {'decisions': [{'time': '2026-12-01T10:00:00Z', 'tenant': 'team-a', "
+		   "'work': 'default/train', 'reason': 'ApprovalNeeded', 'message': 'm'}, {'time': "
+		   "'2026-12-01T10:00:00Z', 'tenant': 'team-b', 'work': 'default/train', "
+		   "'reason': 'ApprovalNeeded', 'message': 'm'}, {'time': "
+		   "'2026-12-01T10:00:00Z', 'tenant': 'team-a', 'work': 'default/done', "
+		   "'reason': 'Chosen', 'message': 'm'}]}}");
 	verb_errors_begin();
 	assert_int_equal(cli_do_approve_burst(&c, "research/default/train", NULL), 1);
 	verb_errors_end("of several tenants");

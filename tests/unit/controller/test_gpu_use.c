@@ -44,7 +44,7 @@ static void each_gpu_of_a_node_is_counted_once(void **state)
 		{"one is missing", {{GPU, 7, 7, 3}}, false, 3, 4, 1},
 		{"one is missing, one unhealthy", {{GPU, 7, 6, 6}}, false, 6, 0, 2},
 		{"a pod keeps a GPU that became unhealthy", {{GPU, 8, 7, 8}}, false, 7, 0, 1},
-		{"resource claims alone", {{NULL}}, false, 0, 8, 0},
+		{"resource claims alone", {{NULL, 0, 0, 0}}, false, 0, 8, 0},
 		{"resource claims, as the planner sees requests", {{GPU, 0, 0, 4}}, true, 4, 4, 0},
 		{"both; the plugin has some", {{GPU, 4, 4, 4}}, true, 4, 4, 0},
 		{"MIG single: seven parts a GPU", {{GPU, 56, 56, 14}}, false, 2, 6, 0},
