@@ -47,7 +47,7 @@ static void a_gang_comes_whole_from_one_zone(void **state)
  * launched. */
 static void a_part_of_a_gang_is_given_back(void **state)
 {
-	struct burst_scene *s = burst_start(7312, "150");
+	struct burst_scene *s = burst_start(7313, "150");
 
 	(void)state;
 	s->sky.cloud.dying = 1;
