@@ -447,6 +447,32 @@ static void number(struct plan *p)
 			p->pods[i].place = ++place;
 }
 
+/* Puts the text of the pod's own denial into reasons ClaimDenied. The pods of a class share their
+ * reasons, but each may be denied by another user, with another text. */
+static void tell_denial(struct plan_pod *out, const char *denied, struct arena *a)
+{
+	struct plan_reason *v = NULL;
+
+	for (size_t i = 0; i < out->nreasons; i++) {
+		if (out->reasons[i].code != PLAN_DENIED)
+			continue;
+		if (!v) {
+			v = arena_calloc(a, out->nreasons, sizeof(*v));
+			memcpy(v, out->reasons, out->nreasons * sizeof(*v));
+		}
+		v[i].text = arena_printf(a, "pool %s: %s", v[i].pool, denied);
+	}
+	if (v)
+		out->reasons = v;
+}
+
+static void tell_denials(const struct planning *p)
+{
+	for (size_t i = 0; i < p->nturns; i++)
+		if (p->turns[i]->pod->denied)
+			tell_denial(&p->plan->pods[i], p->turns[i]->pod->denied, p->a);
+}
+
 /* Tries the pods of r->waiting again, in rounds, until a round places no pod. Then numbers the pods
  * by queue position and begins the timeline. */
 static void do_again(struct plan_run *r)
@@ -465,6 +491,7 @@ static void do_again(struct plan_run *r)
 	if (r->at < r->nwaiting)
 		return;
 	if (!r->placed) {
+		tell_denials(p);
 		number(p->plan);
 		if (!p->timeline)
 			p->timeline = timeline_new(p);

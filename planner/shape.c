@@ -138,7 +138,7 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_add(w, p->gang_wait);
 	world_text_add(w, p->runtime_class);
 	world_text_add(w, p->permit);
-	world_text_add(w, p->denied);
+	world_text_number(w, p->denied != NULL);
 	add_affinity(w, p);
 	add_selector(w, &p->devices);
 	add_selector(w, &p->also);
@@ -213,7 +213,8 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->gang_wait = arena_strdup(a, p->gang_wait);
 	c->runtime_class = arena_strdup(a, p->runtime_class);
 	c->permit = arena_strdup(a, p->permit);
-	c->denied = arena_strdup(a, p->denied);
+	/* The pods of a shape may have different texts. */
+	c->denied = p->denied ? "" : NULL;
 	c->requests = world_copy_resources(&p->requests, a);
 	copy_affinity(c, p, a);
 	c->devices = world_copy_selector(&p->devices, a);
@@ -387,7 +388,7 @@ static bool is_like(const struct world_pod *last, const struct world_pod *p)
 	       str_eq(last->volume_wait, p->volume_wait) &&
 	       str_eq(last->device_wait, p->device_wait) && str_eq(last->gang_wait, p->gang_wait) &&
 	       str_eq(last->runtime_class, p->runtime_class) && str_eq(last->permit, p->permit) &&
-	       str_eq(last->denied, p->denied) &&
+	       !last->denied == !p->denied &&
 	       same_labels(&last->node_selector, &p->node_selector) && same_tolerations(last, p) &&
 	       resources_equal(&last->requests, &p->requests);
 }

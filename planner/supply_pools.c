@@ -450,7 +450,9 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 	else if (!fit_proof(f->tenant->it, l->provider))
 		miss_proof(fp, l->provider);
 	else if (/* mutant: denied-claimed-anew */ f->pod->denied)
-		miss(fp, PLAN_DENIED, f->pod->denied);
+		/* Seen only by pods of a gang that are not denied themselves: plan.c
+		 * replaces the text for each denied pod. */
+		miss(fp, PLAN_DENIED, "the claim of another pod of its gang was denied");
 	else
 		return true;
 	return false;

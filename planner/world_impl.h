@@ -61,8 +61,9 @@ struct world_fit {
 /* A pod as the world stores it, in one allocation. */
 struct world_one {
 	struct world_shape *shape, *profile;
-	/* Pointers into text; uid, node and nominated may be NULL. */
-	const char *tenant, *ns, *name, *uid, *node, *nominated;
+	/* Pointers into text; uid, node, nominated and denied may be NULL. denied: as in
+	 * world_pod. */
+	const char *tenant, *ns, *name, *uid, *node, *nominated, *denied;
 	int64_t since, priority, keep_until;
 	int32_t deletion_cost;
 	/* Value of enum world_keep: why the pod may not be moved. */

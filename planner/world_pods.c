@@ -69,8 +69,8 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
 	       a->terminating == b->terminating && a->saves == b->saves && a->check == b->check &&
 	       a->done == b->done && str_eq(a->node, b->node) &&
-	       str_eq(a->nominated, b->nominated) && a->preempts == b->preempts &&
-	       a->keep == b->keep && a->keep_until == b->keep_until &&
+	       str_eq(a->nominated, b->nominated) && str_eq(a->denied, b->denied) &&
+	       a->preempts == b->preempts && a->keep == b->keep && a->keep_until == b->keep_until &&
 	       a->deletion_cost == b->deletion_cost &&
 	       (a->member ? a->member->gang : NULL) == (b->member ? b->member->gang : NULL) &&
 	       (!a->member || a->member->min == b->member->min);
@@ -104,7 +104,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	char *at;
 
 	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) +
-		      size_of(node) + size_of(p->nominated));
+		      size_of(node) + size_of(p->nominated) + size_of(p->denied));
 	at = c->text;
 	c->tenant = append(&at, tenant);
 	c->ns = append(&at, ns);
@@ -113,6 +113,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->uid = append(&at, p->uid);
 	c->node = append(&at, node);
 	c->nominated = append(&at, p->nominated);
+	c->denied = append(&at, p->denied);
 	c->preempts = p->preempts;
 	c->since = p->since;
 	c->priority = p->priority;

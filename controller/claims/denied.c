@@ -1,4 +1,7 @@
-/* denied: one row for each NodeClaim in phase Denied. */
+/*
+ * denied: one row for each NodeClaim in phase Denied. by_uid finds the rows of a pod, and waiting
+ * finds the names of a pod, so that neither claims nor pods are ever scanned.
+ */
 #include "controller/claims/denied.h"
 
 #include <stdlib.h>
@@ -6,35 +9,90 @@
 
 #include "api/annotations.h"
 #include "base/arena.h"
+#include "base/index.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/rules/claim.h"
-#include "controller/tenant/tenant.h"
 
 struct denied {
-	const struct tenants *tenants;
 	void (*again)(const char *tenant, const char *ns, const char *name, void *arg);
 	void *arg;
 	/* Key: name of a denied NodeClaim; value: struct row */
 	struct map *rows;
+	/* Key: "TENANT/UID" of a pod; value: struct hit, the claims that were denied for the pod */
+	struct map *by_uid;
+	/* Key: name of a tenant; value: struct index of its pods without a Node: name
+	 * "NAMESPACE/NAME", text UID */
+	struct map *waiting;
 };
 
 struct row {
-	/* Contains all members and the keys of `pods` */
+	/* Contains all members */
 	struct arena *arena;
 	const char *tenant, *text;
-	/* UIDs of the pods of the claim; no values */
-	struct map *pods;
+	/* UIDs of the pods of the claim */
+	const char **pods;
+	size_t npods;
+};
+
+/* One denied claim of a pod; a pod may have several. */
+struct hit {
+	const struct row *row;
+	struct hit *next;
 };
 
 static void row_free(void *p)
 {
 	struct row *r = p;
 
-	map_free(r->pods);
 	arena_free(r->arena);
 	free(r);
+}
+
+static void hits_free(void *p)
+{
+	struct hit *next;
+
+	for (struct hit *h = p; h; h = next) {
+		next = h->next;
+		free(h);
+	}
+}
+
+static void pods_free(void *p)
+{
+	index_free(p);
+}
+
+static const char *key_of(const char *tenant, const char *uid, struct arena *a)
+{
+	return arena_printf(a, "%s/%s", tenant, uid);
+}
+
+static void link_pod(struct denied *d, const struct row *r, const char *uid, struct arena *a)
+{
+	void **slot = map_slot(d->by_uid, key_of(r->tenant, uid, a));
+	struct hit *h = mem_new(struct hit);
+
+	*h = (struct hit){r, *slot};
+	*slot = h;
+}
+
+static void unlink_pod(struct denied *d, const struct row *r, const char *uid, struct arena *a)
+{
+	const char *key = key_of(r->tenant, uid, a);
+	struct hit *first = map_take(d->by_uid, key), **at = &first, *h;
+
+	while (*at && (*at)->row != r)
+		at = &(*at)->next;
+	h = *at;
+	if (h) {
+		*at = h->next;
+		free(h);
+	}
+	if (first)
+		map_put(d->by_uid, key, first);
 }
 
 static struct row *row_new(const struct node_claim *n)
@@ -46,47 +104,55 @@ static struct row *row_new(const struct node_claim *n)
 	r->tenant = arena_strdup(r->arena, str_or(n->spec.virtual_cluster_ref.name, ""));
 	r->text = arena_printf(r->arena, "claim %s was %.400s", n->meta.name,
 			       str_or(c ? c->message : NULL, "denied"));
-	r->pods = map_new(NULL);
+	r->pods = arena_calloc(r->arena, n->spec.pods.n + 1, sizeof(*r->pods));
 	for (size_t i = 0; i < n->spec.pods.n; i++)
-		map_put(r->pods, n->spec.pods.v[i], r);
+		r->pods[r->npods++] = arena_strdup(r->arena, n->spec.pods.v[i]);
 	return r;
 }
 
+static void each_pod(struct denied *d, const struct row *r,
+		     void (*fn)(struct denied *d, const struct row *r, const char *uid,
+				struct arena *a))
+{
+	OWN(arena) a = arena_new();
+
+	for (size_t i = 0; i < r->npods; i++)
+		fn(d, r, r->pods[i], a);
+}
+
 struct found {
-	const struct map *uids;
 	struct arena *arena;
 	/* "NAMESPACE/NAME" of the pods */
-	struct strings pods;
+	const char **names;
+	size_t n, cap;
 };
 
-static bool find_pod(const struct kube_entry *en, void *arg)
+static bool add_name(const char *name, void *arg)
 {
-	const struct tenant_pod *p = en->object;
 	struct found *f = arg;
 
-	if (map_has(f->uids, p->world.uid) && f->pods.n < map_size(f->uids))
-		f->pods.v[f->pods.n++] = arena_printf(f->arena, "%s/%s", en->ns, en->name);
+	mem_grow(f->names, f->n, f->cap);
+	f->names[f->n++] = arena_strdup(f->arena, name);
 	return true;
 }
 
-/* Has the pods of a row planned again. The pods are collected first, because again() may change the
- * planner's world. */
+/* Has the pods of a row planned again. The names are copied first, because again() may report the
+ * pods anew. */
 static void plan_again(struct denied *d, const struct row *r)
 {
 	OWN(arena) a = arena_new();
-	struct tenant *t = tenant_get(d->tenants, r->tenant);
-	struct found f = {.uids = r->pods, .arena = a};
+	const struct index *waiting = map_get(d->waiting, r->tenant);
+	struct found f = {.arena = a};
 
-	if (!t || !t->pods)
-		return;
-	f.pods.v = arena_calloc(a, map_size(r->pods) + 1, sizeof(*f.pods.v));
-	kube_cache_each(t->pods, find_pod, &f);
-	for (size_t i = 0; i < f.pods.n; i++) {
-		char *ns = arena_strdup(a, f.pods.v[i]), *slash = strchr(ns, '/');
+	for (size_t i = 0; waiting && i < r->npods; i++)
+		index_each(waiting, 0, r->pods[i], add_name, &f);
+	for (size_t i = 0; i < f.n; i++) {
+		char *ns = arena_strdup(a, f.names[i]), *slash = strchr(ns, '/');
 
 		*slash = '\0';
 		d->again(r->tenant, ns, slash + 1, d->arg);
 	}
+	free(f.names);
 }
 
 void denied_claim(struct denied *d, const char *name, const struct node_claim *n)
@@ -97,8 +163,12 @@ void denied_claim(struct denied *d, const char *name, const struct node_claim *n
 				  ? row_new(n)
 				  : NULL;
 
-	if (now)
+	if (was)
+		each_pod(d, was, unlink_pod);
+	if (now) {
 		map_put(d->rows, name, now);
+		each_pod(d, now, link_pod);
+	}
 	if (was && (!now || !str_eq(was->text, now->text)))
 		plan_again(d, was);
 	else if (now && !was)
@@ -107,28 +177,49 @@ void denied_claim(struct denied *d, const char *name, const struct node_claim *n
 		row_free(was);
 }
 
-const char *denied_text(const struct denied *d, const char *uid)
+void denied_pod(struct denied *d, const char *tenant, const char *ns, const char *name,
+		const char *uid)
 {
-	struct map_iter it;
+	OWN(arena) a = arena_new();
+	struct index *waiting = map_get(d->waiting, tenant);
+	const struct index_text text = {0, uid};
 
-	map_for_each (it, d->rows) {
-		const struct row *r = it.value;
-
-		if (uid && map_has(r->pods, uid))
-			return r->text;
+	if (!waiting && str_empty(uid))
+		return;
+	if (!waiting) {
+		waiting = index_new(1);
+		map_put(d->waiting, tenant, waiting);
 	}
-	return NULL;
+	index_put(waiting, arena_printf(a, "%s/%s", ns, name), &text, 1);
 }
 
-struct denied *denied_new(const struct tenants *tenants,
-			  void (*again)(const char *tenant, const char *ns, const char *name,
+void denied_forget_tenant(struct denied *d, const char *tenant)
+{
+	map_del(d->waiting, tenant);
+}
+
+const char *denied_text(const struct denied *d, const char *tenant, const char *uid)
+{
+	OWN(arena) a = arena_new();
+	const struct hit *h;
+
+	if (!map_size(d->by_uid) || str_empty(uid))
+		return NULL;
+	h = map_get(d->by_uid, key_of(tenant, uid, a));
+	return h ? h->row->text : NULL;
+}
+
+struct denied *denied_new(void (*again)(const char *tenant, const char *ns, const char *name,
 					void *arg),
 			  void *arg)
 {
 	struct denied *d = mem_new(struct denied);
 
-	*d = (struct denied){
-		.tenants = tenants, .again = again, .arg = arg, .rows = map_new(row_free)};
+	*d = (struct denied){.again = again,
+			     .arg = arg,
+			     .rows = map_new(row_free),
+			     .by_uid = map_new(hits_free),
+			     .waiting = map_new(pods_free)};
 	return d;
 }
 
@@ -136,6 +227,8 @@ void denied_free(struct denied *d)
 {
 	if (!d)
 		return;
+	map_free(d->by_uid);
 	map_free(d->rows);
+	map_free(d->waiting);
 	free(d);
 }

@@ -519,7 +519,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->batch = (struct batch){.idle_ms = c->o.batch_idle_ms, .most_ms = c->o.batch_most_ms};
 	s->refused = spec.refused = refused_new(c, tenants, on_refused, s);
 	s->avoided = spec.avoided = avoided_new(c);
-	s->denied = spec.denied = denied_new(tenants, on_refused, s);
+	s->denied = spec.denied = denied_new(on_refused, s);
 	s->failing = spec.failing = failing_new(c);
 	s->gang_holds = gang_holds_new(c);
 	s->stops = (struct stops_from){c, s->failing, drivers, fleet};

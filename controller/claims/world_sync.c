@@ -248,6 +248,7 @@ static void del_tenant(struct world_sync *s, const char *name)
 	world_del_tenant(s->world, name);
 	pod_events_forget_tenant(s->spec.pod_events, name);
 	refused_forget_tenant(s->spec.refused, name);
+	denied_forget_tenant(s->spec.denied, name);
 }
 
 struct probed {
@@ -386,10 +387,11 @@ static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, co
 	const struct permit *permit;
 	struct world_pod w;
 
+	denied_pod(s->spec.denied, tenant, ns, name, p && !p->node ? p->uid : NULL);
 	if (!p)
 		return world_del_pod(s->world, tenant, ns, name);
 	w = *refused_apply(s->spec.refused, p, a);
-	w.denied = p->node ? NULL : denied_text(s->spec.denied, p->uid);
+	w.denied = p->node ? NULL : denied_text(s->spec.denied, tenant, p->uid);
 	permit = p->node ? NULL : permits_of_pod(s->spec.permits, p);
 	w.permit = permit ? permit->id : NULL;
 	if (!world_put_pod(s->world, &w))
