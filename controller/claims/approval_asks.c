@@ -30,12 +30,23 @@ struct approval_asks {
 	struct context *c;
 	/* Key: name of a NodeClaim; value: struct ask */
 	struct map *claims;
+	/* Key: "TENANT/UID" of a gang; value: struct speaker */
+	struct map *speakers;
 	unsigned in_flight;
+};
+
+/* The claim of a gang for which the webhook is asked: the first by name of those that wait. */
+struct speaker {
+	char *claim;
+	/* wall ms at which the newest claim of the gang was created */
+	int64_t newest;
 };
 
 struct ask {
 	struct approval_asks *of;
 	char *claim;
+	/* key in speakers; NULL: no gang */
+	char *gang;
 	char uid[64];
 	struct webhook *webhook;
 	struct loop_timer again;
@@ -62,6 +73,15 @@ static void ask_free(void *p)
 	webhook_free(x->webhook);
 	loop_timer_stop(&x->again);
 	free(x->reason);
+	free(x->claim);
+	free(x->gang);
+	free(x);
+}
+
+static void speaker_free(void *p)
+{
+	struct speaker *x = p;
+
 	free(x->claim);
 	free(x);
 }
@@ -121,7 +141,7 @@ static int take(struct ask *x, const struct http_reply *r, struct err *e)
 		return err_set(e, ERR_PROTOCOL, r->status, "HTTP %d", r->status);
 	o = json_parse(r->body, r->body_len, e);
 	if (!o)
-		return -1;
+		return err_wrap(e, "the answer is no JSON");
 	d = decision_of(o, &reason, e);
 	if (d < 0)
 		return -1;
@@ -207,7 +227,7 @@ static char *body_of(const struct node_claim *n)
 struct first {
 	const struct context *c;
 	const struct node_claim *found;
-	/* wall ms at which the newest claim of the gang was created */
+	/* as in struct speaker */
 	int64_t newest;
 };
 
@@ -225,16 +245,64 @@ static bool is_first(const struct node_claim *n, void *arg)
 	return true;
 }
 
-/* True if the webhook is asked for this claim, and not for another one of its gang. Sets *newest to
- * the creation of the newest claim of the gang; 0: no gang. */
-static bool speaks(const struct context *c, const struct node_claim *n, int64_t *newest)
+static char *gang_key(const struct node_claim *n)
 {
-	struct first f = {.c = c, .found = n};
+	const char *tenant = str_or(n->spec.virtual_cluster_ref.name, "");
 
-	if (n->spec.gang)
-		claim_index_each(c, CLAIM_BY_GANG, n->spec.gang->uid, is_first, &f);
-	*newest = f.newest;
-	return f.found == n;
+	return n->spec.gang ? mem_printf("%s/%s", tenant, n->spec.gang->uid) : NULL;
+}
+
+/* True if the speaker is still a claim of n's gang that waits. */
+static bool still_speaks(const struct context *c, const struct speaker *x,
+			 const struct node_claim *n)
+{
+	const struct node_claim *s = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, x->claim);
+
+	return s && !s->meta.deletion_timestamp && approval_same_gang(s, n) &&
+	       approval_of(c, s).state == APPROVAL_WAITING;
+}
+
+static void set_speaker(struct speaker *x, const char *claim)
+{
+	free(x->claim);
+	x->claim = mem_strdup(claim);
+}
+
+/* Returns the speaker of n's gang. All claims of the gang are compared only if the last speaker no
+ * longer waits: each claim is passed here when it is created, so the first by name and the newest
+ * are found by comparing n alone. */
+static const struct speaker *speaker_of(struct approval_asks *s, const struct node_claim *n,
+					const char *key)
+{
+	struct first f = {.c = s->c, .found = n};
+	struct speaker *x = map_get(s->speakers, key);
+
+	if (!x) {
+		x = mem_new(struct speaker);
+		map_put(s->speakers, key, x);
+	}
+	if (n->meta.creation_timestamp > x->newest)
+		x->newest = n->meta.creation_timestamp;
+	if (x->claim && still_speaks(s->c, x, n)) {
+		if (strcmp(n->meta.name, x->claim) < 0)
+			set_speaker(x, n->meta.name);
+		return x;
+	}
+	claim_index_each(s->c, CLAIM_BY_GANG, n->spec.gang->uid, is_first, &f);
+	x->newest = f.newest;
+	set_speaker(x, f.found->meta.name);
+	return x;
+}
+
+/* True if the webhook is asked for this claim, and not for another one of its gang. Sets *newest to
+ * the creation of the newest claim of the gang; 0: no gang. key: gang_key(). */
+static bool speaks(struct approval_asks *s, const struct node_claim *n, const char *key,
+		   int64_t *newest)
+{
+	const struct speaker *x = key ? speaker_of(s, n, key) : NULL;
+
+	*newest = x ? x->newest : 0;
+	return !x || str_eq(x->claim, n->meta.name);
 }
 
 /* True while further claims of a gang may still be created. A clock of the API server that is ahead
@@ -275,19 +343,25 @@ static void send(struct ask *x, const struct virtual_cluster_webhook *to,
 	free(body);
 }
 
-void approval_asks_look(struct approval_asks *s, const struct node_claim *n)
+static void drop(struct approval_asks *s, const char *claim)
+{
+	const struct ask *x = map_get(s->claims, claim);
+	const struct speaker *of = x && x->gang ? map_get(s->speakers, x->gang) : NULL;
+
+	if (of && str_eq(of->claim, claim))
+		map_del(s->speakers, x->gang);
+	map_del(s->claims, claim);
+}
+
+/* Asks the webhook for claim n, the speaker of its gang if it has one. */
+static void look(struct approval_asks *s, const struct virtual_cluster *vc,
+		 const struct node_claim *n, int64_t newest, const char *key)
 {
 	struct context *c = s->c;
-	const struct virtual_cluster *vc = CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
-						   str_or(n->spec.virtual_cluster_ref.name, ""));
-	int64_t newest;
-	struct ask *x;
+	struct ask *x = ask_of(s, n);
 
-	if (!vc || vc->spec.approval.claims != APPROVAL_WEBHOOK || !speaks(c, n, &newest)) {
-		approval_asks_forget(s, n->meta.name);
-		return;
-	}
-	x = ask_of(s, n);
+	if (key && !x->gang)
+		x->gang = mem_strdup(key);
 	if (x->answer.time || webhook_busy(x->webhook) || loop_now(c->loop) < x->after)
 		return;
 	/* Nothing reports that one of these conditions has ended. */
@@ -298,9 +372,25 @@ void approval_asks_look(struct approval_asks *s, const struct node_claim *n)
 	send(x, vc->spec.approval.webhook, n);
 }
 
+void approval_asks_look(struct approval_asks *s, const struct node_claim *n)
+{
+	const struct virtual_cluster *vc = CTX_GET(s->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
+						   str_or(n->spec.virtual_cluster_ref.name, ""));
+	int64_t newest;
+	char *key = gang_key(n);
+
+	if (vc && vc->spec.approval.claims == APPROVAL_WEBHOOK && speaks(s, n, key, &newest))
+		look(s, vc, n, newest, key);
+	else
+		drop(s, n->meta.name);
+	free(key);
+}
+
 void approval_asks_forget(struct approval_asks *s, const char *claim)
 {
-	map_del(s->claims, claim);
+	drop(s, claim);
+	if (!map_size(s->claims))
+		map_clear(s->speakers);
 }
 
 static const struct ask *known(const struct approval_asks *s, const struct node_claim *n)
@@ -329,7 +419,8 @@ struct approval_asks *approval_asks_new(struct context *c)
 {
 	struct approval_asks *s = mem_new(struct approval_asks);
 
-	*s = (struct approval_asks){.c = c, .claims = map_new(ask_free)};
+	*s = (struct approval_asks){
+		.c = c, .claims = map_new(ask_free), .speakers = map_new(speaker_free)};
 	return s;
 }
 
@@ -338,5 +429,6 @@ void approval_asks_free(struct approval_asks *s)
 	if (!s)
 		return;
 	map_free(s->claims);
+	map_free(s->speakers);
 	free(s);
 }

@@ -112,16 +112,16 @@ static void in_doubt_nothing_starts(void **state)
 		int status;
 		const char *answer, *says;
 	} rows[] = {
-		{200, NULL, "approve.test:8443"},
-		{500, "{\"decision\":\"Approved\"}", "HTTP 500"},
-		{202, "{\"decision\":\"Approved\"}", "HTTP 202"},
+		{200, NULL, ": no complete answer within 5000 ms;"},
+		{500, "{\"decision\":\"Approved\"}", ": HTTP 500;"},
+		{202, "{\"decision\":\"Approved\"}", ": HTTP 202;"},
 		{200, "{\"decision\":\"approved\"}", "the member decision is neither"},
 		{200, "{\"decision\":true}", "the member decision is neither"},
 		{200, "{\"decision\":\"Approved\",\"reason\":7}", "the member reason is no text"},
 		{200, "{\"decision\":\"Approved\",\"dryRun\":true}", "has other members"},
 		{200, "[]", "the member decision is neither"},
-		{200, "Approved", "webhook"},
-		{200, "", "webhook"},
+		{200, "Approved", ": the answer is no JSON: line 1, column 8: "},
+		{200, "", ": the answer is no JSON: line 1, column 0: "},
 	};
 	struct sim_world w;
 	struct decider s = {0};
