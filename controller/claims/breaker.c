@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/approval.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 
@@ -66,6 +67,9 @@ struct breaker {
 	/* Scopes of the claims in progress */
 	struct breaker_scope *coming;
 	size_t ncoming, coming_cap;
+	/* Scopes of the claims that wait for their tenant's approval (core/approval.h) */
+	struct breaker_scope *waiting;
+	size_t nwaiting, waiting_cap;
 	struct found *found;
 	size_t nfound, found_cap;
 };
@@ -137,6 +141,13 @@ static bool read_machine(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+static void add_waiting_claim(struct breaker *l, const struct breaker_scope *at)
+{
+	l->waiting = room(l->a, l->waiting, l->nwaiting, &l->waiting_cap, sizeof(*l->waiting));
+	l->waiting[l->nwaiting++] = *at;
+	l->nfound = 0;
+}
+
 void breaker_claim(struct breaker *l, const struct node_claim *n)
 {
 	const struct condition *up = condition_get(&n->status.conditions, "Initialized");
@@ -162,7 +173,10 @@ void breaker_claim(struct breaker *l, const struct node_claim *n)
 	if (failed || str_eq(n->status.phase, "Failed") || n->meta.deletion_timestamp ||
 	    (op && op->waiting_for == WAITING_APPROVAL && machine_of_claim(l->c, n)))
 		return;
-	breaker_sent(l, &at);
+	if (/* mutant: breaker-held-by-waiting */ approval_admits(l->c, n))
+		breaker_sent(l, &at);
+	else if (approval_of(l->c, n).state == APPROVAL_WAITING)
+		add_waiting_claim(l, &at);
 }
 
 static bool read_claim(const struct kube_entry *en, void *arg)
@@ -489,6 +503,22 @@ static const struct found *ask_place(struct breaker *l, enum scope scope,
 	return ask(l, PROVIDER, p->provider, NULL, p->provider);
 }
 
+/* Returns the wall ms from which the tenant may make a trial; 0: now. tenant NULL: not known. */
+static int64_t next_of(const struct found *s, const char *tenant)
+{
+	return s->tenant && tenant && !str_eq(tenant, s->tenant) ? s->next : s->stop.next;
+}
+
+/* True if a claim of the tenant in scope s waits for its approval. It is the tenant's trial, once
+ * it is approved. */
+static bool has_waiting(const struct breaker *l, const struct found *s, const char *tenant)
+{
+	for (size_t i = 0; i < l->nwaiting; i++)
+		if (str_eq(l->waiting[i].tenant, tenant) && in_scope(s, &l->waiting[i]))
+			return true;
+	return false;
+}
+
 bool breaker_admits(struct breaker *l, const struct breaker_scope *p, struct breaker_cause *why)
 {
 	bool open = true;
@@ -496,17 +526,19 @@ bool breaker_admits(struct breaker *l, const struct breaker_scope *p, struct bre
 	*why = (struct breaker_cause){0};
 	for (enum scope k = IMAGE; k < SCOPES; k++) {
 		const struct found *s = ask_place(l, k, p);
-		bool other = s->tenant && p->tenant && !str_eq(p->tenant, s->tenant), held;
-		int64_t next = other ? s->next : s->stop.next;
+		const int64_t next = next_of(s, p->tenant);
+		bool waits, held;
 
 		if (!s->stopped)
 			continue;
-		held = next || s->on_its_way;
+		waits = !s->on_its_way && has_waiting(l, s, p->tenant);
+		held = next || s->on_its_way || waits;
 		/* Report the scope that pauses the claim longest. If none does, report the
 		 * narrowest scope in which the claim is a trial. */
 		if (!why->scope || (held && (open || next > why->next))) {
 			*why = s->stop;
 			why->next = next;
+			why->waits = waits;
 		}
 		open &= !held;
 	}
@@ -565,7 +597,8 @@ static bool ask_pool_images(const struct kube_entry *en, void *arg)
 }
 
 /* Evaluates the scopes of all failures younger than the longest wait, and of all claims in
- * progress. Older failures pause a scope only while a claim is in progress there. */
+ * progress, also those that wait for an approval. Older failures pause a scope only while a claim
+ * is in progress there. */
 static void ask_all(struct breaker *l)
 {
 	kube_cache_each(l->c->cache[OBJECT_NODE_POOL], ask_pool_images, l);
@@ -575,6 +608,9 @@ static void ask_all(struct breaker *l)
 	for (size_t i = 0; i < l->ncoming; i++)
 		for (enum scope k = POOL; k < SCOPES; k++)
 			(void)ask_place(l, k, &l->coming[i]);
+	for (size_t i = 0; i < l->nwaiting; i++)
+		for (enum scope k = POOL; k < SCOPES; k++)
+			(void)ask_place(l, k, &l->waiting[i]);
 }
 
 static struct breaker_scope place_of(const struct found *s)
@@ -594,6 +630,26 @@ static void add_held(struct breaker_paused *v, size_t *n, const struct found *s,
 	v[(*n)++].why.next = next;
 }
 
+/* Adds the tenants that may make no other trial, because one waits for its approval. */
+static void add_waiting(const struct breaker *l, struct breaker_paused *v, size_t *n,
+			const struct found *s)
+{
+	const size_t first = *n;
+
+	for (size_t i = 0; i < l->nwaiting && !s->on_its_way; i++) {
+		const char *tenant = l->waiting[i].tenant;
+		size_t k = first;
+
+		while (k < *n && !str_eq(v[k].tenant, tenant))
+			k++;
+		if (k < *n || !tenant || !in_scope(s, &l->waiting[i]) || next_of(s, tenant))
+			continue;
+		v[*n] = (struct breaker_paused){place_of(s), tenant, false, s->stop};
+		v[*n].why.next = 0;
+		v[(*n)++].why.waits = true;
+	}
+}
+
 size_t breaker_list(struct breaker *l, struct breaker_paused **v)
 {
 	size_t n = 0;
@@ -601,7 +657,7 @@ size_t breaker_list(struct breaker *l, struct breaker_paused **v)
 	if (!l->nfailures)
 		return 0;
 	ask_all(l);
-	*v = arena_calloc(l->a, 2 * l->nfound + 1, sizeof(**v));
+	*v = arena_calloc(l->a, l->nfound * (2 + l->nwaiting) + 1, sizeof(**v));
 	for (size_t i = 0; i < l->nfound; i++) {
 		const struct found *s = &l->found[i];
 
@@ -610,6 +666,7 @@ size_t breaker_list(struct breaker *l, struct breaker_paused **v)
 		add_held(*v, &n, s, s->tenant, false, s->stop.next);
 		if (s->tenant)
 			add_held(*v, &n, s, s->tenant, true, s->next);
+		add_waiting(l, *v, &n, s);
 	}
 	return n;
 }

@@ -12,6 +12,10 @@
  * claim is allowed as a trial, and no other one while the trial is in progress. Each trial that
  * fails doubles these 10 min, up to 2 h.
  *
+ * A claim that waits for its tenant's approval (core/approval.h) may wait for days. It counts as a
+ * trial in progress for its own tenant, but not for other tenants, who make a trial meanwhile. A
+ * denied claim counts for nobody.
+ *
  * A Provider or rack is paused only if the three machines belong to more than one pool, so that a
  * fault of one pool pauses no other pool. A tenant's own fault (breaker_is_tenants()) never trips
  * the breaker. In the states booting, joining and gating, a tenant's API server can make claims
@@ -63,6 +67,8 @@ struct breaker_cause {
 	/* Wall ms from which the next trial is allowed; 0: a trial is allowed now, unless one is
 	 * already in progress */
 	int64_t next;
+	/* True: a claim of the tenant waits for its approval, and is the tenant's trial */
+	bool waits;
 };
 
 /* Snapshot of the present failures, claims and conditions, for many queries in one loop turn.

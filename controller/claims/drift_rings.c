@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "controller/claims/breaker.h"
 #include "controller/claims/replacements.h"
+#include "controller/core/approval.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 
@@ -22,6 +23,8 @@ struct ring {
 	/* loop_now() until which the answer "closed" (no replacement may begin) is reused without a
 	 * new count */
 	int64_t closed_until;
+	/* Tenant for whose claims alone the answer is reused; "": for all claims */
+	char closed_for[64];
 	size_t leaving;
 	/* Number of Nodes that finished leaving less than DRIFT_SETTLE_MS ago; counted until
 	 * gone_until */
@@ -45,6 +48,9 @@ struct look {
 	const char *template_;
 	struct breaker *breaker;
 	size_t proved, leaving, coming;
+	/* Number of replacements of the tenant of `asks` that wait for an approval, or were
+	 * denied */
+	size_t undecided;
 	/* Wall ms. served_at: last time at which a claim of the template reached serving; since:
 	 * failures before this time no longer count */
 	int64_t served_at, since;
@@ -79,6 +85,14 @@ static bool is_half_done(const struct context *c, const struct node_claim *n, in
 	       loop_wall(c->loop) - since < STAND_IN_IDLE_MS;
 }
 
+/* True if claim n, which waits for an approval or was denied, replaces another Node of the tenant
+ * whose claim asks. Claims of other tenants do not count, because nobody may ever decide. */
+static bool is_own_replacement(const struct look *k, const struct node_claim *n)
+{
+	return labels_get(&n->meta.annotations, CLAIM_REPLACES) && !stands_in_for(n, k->asks) &&
+	       str_eq(n->spec.virtual_cluster_ref.name, k->asks->spec.virtual_cluster_ref.name);
+}
+
 static bool count_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
@@ -107,7 +121,10 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	if (!str_eq(is.template_, k->template_) || failed || str_eq(n->status.phase, "Failed"))
 		return true;
 	if (!up || up->status != CONDITION_TRUE) {
-		k->coming += !stands_in_for(n, k->asks);
+		if (/* mutant: drift-held-by-waiting */ approval_admits(c, n))
+			k->coming += !stands_in_for(n, k->asks);
+		else
+			k->undecided += is_own_replacement(k, n);
 		return true;
 	}
 	k->coming += !stands_in_for(n, k->asks) && is_half_done(c, n, up->last_transition_time);
@@ -183,6 +200,12 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 		str_copy(g->text, sizeof(g->text),
 			 "waits for other replacements: drover makes as many at a time as Nodes "
 			 "with the new template are in service, at least one");
+	else if (/* mutant: drift-approvals-unbounded */ g->leaving + g->gone + k->coming +
+			 k->undecided >=
+		 most)
+		str_copy(g->text, sizeof(g->text),
+			 "waits until the replacements of the tenant's other Nodes are approved "
+			 "(drover get claims)");
 	else if (loop_now(r->c->loop) < g->begins_at)
 		str_copy(g->text, sizeof(g->text),
 			 "waits until one minute has passed since the template or the leading "
@@ -197,10 +220,11 @@ const char *drift_rings_closed(struct drift_rings *r, const struct node_claim *n
 {
 	struct ring *g = ring_of(r, p, template_);
 	const int64_t now = loop_now(r->c->loop);
+	const char *tenant = str_or(n->spec.virtual_cluster_ref.name, "");
 	OWN(arena) a = arena_new();
 	struct look k = {.r = r, .asks = n, .pool = p, .template_ = template_};
 
-	if (now < g->closed_until)
+	if (now < g->closed_until && (!g->closed_for[0] || str_eq(g->closed_for, tenant)))
 		return g->text;
 	k.breaker = breaker_read(r->c, a);
 	kube_cache_each(r->c->cache[OBJECT_NODE_CLAIM], count_claim, &k);
@@ -218,6 +242,7 @@ const char *drift_rings_closed(struct drift_rings *r, const struct node_claim *n
 	if (!close_for(r, g, &k))
 		return NULL;
 	g->closed_until = now + DRIFT_CLOSED_MS;
+	str_copy(g->closed_for, sizeof(g->closed_for), k.undecided ? tenant : "");
 	return g->text;
 }
 

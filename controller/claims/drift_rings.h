@@ -13,7 +13,10 @@
  *
  * - Nodes that drain for drift.
  * - Their machines, until these are wiped.
- * - Claims of the new template that do not serve yet, of any tenant.
+ * - Claims of the new template that do not serve yet, of any tenant. A claim that waits for an
+ *   approval (core/approval.h) or was denied counts only if it replaces a Node, and only against
+ *   other Nodes of its tenant: so it limits the machines that are reserved, but holds up no other
+ *   tenant.
  * - Claims of the new template that replace a Node which has not begun to drain.
  *
  * A finished machine counts for DRIFT_SETTLE_MS more, because the claim that replaces its Node may

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
@@ -62,6 +63,22 @@ static bool another_is_first(const struct replacements *s, const char *claim)
 	return false;
 }
 
+/* Returns what the replacement waits for. A denied one is kept until its denial ends, and its old
+ * Node serves meanwhile; then a new one is made, which waits for an approval again. */
+static const char *waits_for(const struct context *c, const struct node_claim *found)
+{
+	switch (approval_of(c, found).state) {
+	case APPROVAL_WAITING:
+		return "waits until its replacement is approved (drover get claims)";
+	case APPROVAL_REFUSED:
+		return "its replacement was denied; drover makes another one when the denial ends";
+	case APPROVAL_NOT_NEEDED:
+	case APPROVAL_GIVEN:
+		break;
+	}
+	return "waits until its replacement is Ready";
+}
+
 const char *replacements_awaited(struct replacements *s, const struct node_claim *n)
 {
 	struct finding f = {.of = n->meta.name};
@@ -72,7 +89,7 @@ const char *replacements_awaited(struct replacements *s, const struct node_claim
 	if (f.found && /* mutant: stand-in-not-awaited */ claim_is_ready(f.found))
 		return NULL;
 	if (f.found)
-		return "waits until its replacement is Ready";
+		return waits_for(s->c, f.found);
 	if (w && w->denied_until > loop_now(s->c->loop))
 		return NULL;
 	if (another_is_first(s, n->meta.name))

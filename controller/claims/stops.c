@@ -48,8 +48,9 @@ static const char *text_of(struct stop_list *l, const struct breaker_cause *s)
 	return arena_printf(l->a, "new claims for %s %s are paused after %s on %lld machine%s%s",
 			    s->scope, s->name, s->reason, (long long)s->machines,
 			    s->machines == 1 ? "" : "s",
-			    s->next ? when(l, "next trial claim at", s->next)
-				    : "; a trial claim is in progress");
+			    s->next    ? when(l, "next trial claim at", s->next)
+			    : s->waits ? "; a trial claim waits for its approval"
+				       : "; a trial claim is in progress");
 }
 
 /* Adds stops for an image. An image has no object of its own, so each version of the pool that uses

@@ -19,8 +19,8 @@
 #include "base/str.h"
 #include "controller/claims/breaker.h"
 #include "controller/claims/world_sync.h"
+#include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
-#include "controller/rules/claim.h"
 #include "controller/rules/machine.h"
 #include "planner/plan.h"
 
@@ -79,12 +79,13 @@ bool warm_pool_asked(const struct node_pool *p)
 }
 
 struct having {
+	const struct context *c;
 	const struct node_pool *pool;
 	int64_t n;
 };
 
 /* Counts the pool's nodes. Claims in progress count as well, because more claims are likely to
- * follow. */
+ * follow; not while they wait for an approval, because it may never be given. */
 static bool count_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
@@ -92,7 +93,7 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 
 	h->n += str_eq(n->spec.node_pool_ref.name, h->pool->meta.name) &&
 		!n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed") &&
-		!str_eq(n->status.phase, CLAIM_PHASE_DENIED);
+		/* mutant: warm-for-waiting */ approval_admits(h->c, n);
 	return true;
 }
 
@@ -100,7 +101,7 @@ static bool count_claim(const struct kube_entry *en, void *arg)
  * nodes, whichever is more. */
 static int64_t wanted(const struct warm_pool *w, const struct node_pool *p)
 {
-	struct having h = {p, 0};
+	struct having h = {w->c, p, 0};
 	int64_t part;
 
 	if (p->spec.warm.percent <= 0)

@@ -343,6 +343,61 @@ static void no_second_claim_while_the_one_is_on_its_way(void **state)
 	assert_true(open_at(d, &here));
 }
 
+static void approvals(struct bench *d, const char *who)
+{
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    arena_printf(d->a, "{'spec': {'approval': {'claims': '%s'}}}", who));
+}
+
+static const char *decided(struct bench *d, const char *phase, const char *decision)
+{
+	return arena_printf(d->a,
+			    "{'phase': '%s', 'approval': {'decision': '%s', 'by': 'alice', "
+			    "'at': '%s'}}",
+			    phase, decision, at(d, now(d)));
+}
+
+/* Returns the number of scopes that are paused for the tenant alone. */
+static size_t paused_for(struct bench *d, const char *tenant)
+{
+	struct breaker_paused *v;
+	size_t n = breaker_list(breaker_read(&d->c, d->a), &v), count = 0;
+
+	for (size_t i = 0; i < n; i++)
+		count += str_eq(v[i].tenant, tenant) && !v[i].others && v[i].why.waits;
+	return count;
+}
+
+/* A claim may never be decided on, so it must not keep the breaker half open for other tenants. */
+static void a_claim_that_waits_for_an_approval_is_a_trial_of_its_tenant_alone(void **state)
+{
+	struct bench *d = *state;
+	struct breaker_scope a = here, b = here;
+
+	a.tenant = "team-a";
+	b.tenant = "team-b";
+	for (int i = 2; i < 5; i++)
+		fails(d, i, "JoinTimeout", 20 + i, "h100");
+	approvals(d, "Manual");
+	assert_true(open_at(d, &a));
+	claim(d, "the-one", "{'phase': 'Pending'}");
+	assert_false(open_at(d, &a));
+	assert_true(stop.waits);
+	assert_true(open_at(d, &b));
+	assert_false(stop.waits);
+	assert_int_equal(paused_for(d, "team-a"), 2); /* pool and image */
+	assert_int_equal(paused_for(d, "team-b"), 0);
+	/* A denied claim is no trial, and an approved one is a trial for all tenants. */
+	bench_status(d, OBJECT_NODE_CLAIM, "the-one", decided(d, "Denied", "Denied"));
+	assert_true(open_at(d, &a));
+	assert_int_equal(paused_for(d, "team-a"), 0);
+	bench_status(d, OBJECT_NODE_CLAIM, "the-one", "{'phase': 'Pending', 'approval': null}");
+	assert_false(open_at(d, &a));
+	approvals(d, "None");
+	assert_false(open_at(d, &b));
+	assert_false(stop.waits);
+}
+
 static void what_was_before_the_line_opened_is_over(void **state)
 {
 	struct bench *d = *state;
@@ -427,6 +482,7 @@ int main(void)
 		T(what_is_a_tenants_or_a_wipes_stops_nothing),
 		T(a_claim_that_came_to_serve_after_the_failures_opens_the_line),
 		T(no_second_claim_while_the_one_is_on_its_way),
+		T(a_claim_that_waits_for_an_approval_is_a_trial_of_its_tenant_alone),
 		T(what_was_before_the_line_opened_is_over),
 		T(a_person_opens_the_line_for_what_was_and_not_for_what_comes),
 		T(three_claims_wear_a_machine_out_and_not_what_followed_from_them),

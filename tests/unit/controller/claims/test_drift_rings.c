@@ -84,7 +84,8 @@ static void set(struct bench *d, const char *name, const char *status)
  * has no replacement yet. */
 static const char *closed(struct bench *d)
 {
-	static const struct node_claim asks = {.meta = {.name = "old-1"}};
+	static const struct node_claim asks = {.meta = {.name = "old-1"},
+					       .spec.virtual_cluster_ref.name = "team-a"};
 
 	bench_run(d, DRIFT_CLOSED_MS + 1000);
 	return str_or(drift_rings_closed(rings, &asks,
@@ -188,6 +189,64 @@ static void what_stands_in_for_another_that_serves_is_on_its_way(void **state)
 	expect(d, "open");
 }
 
+/* Adds a claim of the tenant that waits for an approval. replaces: name of the claim whose Node it
+ * replaces; "": none. */
+static void waits(struct bench *d, const char *name, const char *tenant, const char *replaces)
+{
+	bench_put(d,
+		  arena_printf(
+			  d->a,
+			  "{'kind': 'NodeClaim', 'metadata': {'name': '%s', 'annotations': %s}, "
+			  "'spec': {'virtualClusterRef': {'name': '%s'}, "
+			  "'nodePoolRef': {'name': 'h100'}, 'image': {'kubernetesVersion': "
+			  "'1.36', 'url': 'https://img.example/n', 'format': 'raw', 'digest': "
+			  "'sha256:"
+			  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}",
+			  name,
+			  *replaces ? arena_printf(d->a, "{'drover.dev/replaces': '%s'}", replaces)
+				    : "{}",
+			  tenant));
+}
+
+/* Nobody may ever decide on a claim, so a claim that waits must not hold up other tenants. A
+ * tenant's own replacements that wait do, because each reserves a machine. */
+static void claims_that_wait_for_an_approval_hold_up_their_own_tenant_alone(void **state)
+{
+	struct bench *d = *state;
+
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    "{'spec': {'approval': {'claims': 'Manual'}}}");
+	put(d, "old-1", "serving", "");
+	put(d, "old-2", "serving", "");
+	(void)closed(d);
+	bench_run(d, DRIFT_SETTLE_MS);
+	waits(d, "new-1", "team-a", "");
+	expect(d, "open");
+	waits(d, "new-2", "team-b", "other-1");
+	expect(d, "open");
+	waits(d, "new-3", "team-a", "old-1");
+	expect(d, "open");
+	waits(d, "new-4", "team-a", "old-2");
+	expect(d, "waits until the replacements of the tenant's other Nodes are approved");
+	/* The answer is not reused for another tenant. */
+	assert_null(
+		drift_rings_closed(rings,
+				   &(struct node_claim){.meta = {.name = "other-1"},
+							.spec.virtual_cluster_ref.name = "team-b"},
+				   CTX_GET(&d->c, OBJECT_NODE_POOL, node_pool, "h100"), "t"));
+	bench_status(d, OBJECT_NODE_CLAIM, "new-4",
+		     arena_printf(d->a,
+				  "{'approval': {'decision': 'Denied', 'by': 'alice', 'at': '%s'}}",
+				  at(d, 0)));
+	expect(d, "are approved");
+	bench_status(d, OBJECT_NODE_CLAIM, "new-4",
+		     arena_printf(d->a,
+				  "{'approval': {'decision': 'Approved', 'by': 'alice', 'at': "
+				  "'%s'}}",
+				  at(d, 0)));
+	expect(d, "waits for other replacements");
+}
+
 static void fails(struct bench *d, const char *name, const char *reason, const char *template_)
 {
 	set(d, name,
@@ -243,6 +302,7 @@ int main(void)
 		T(what_is_through_counts_until_its_claim_may_be_there),
 		T(a_ring_is_as_large_as_what_is_proved),
 		T(what_stands_in_for_another_that_serves_is_on_its_way),
+		T(claims_that_wait_for_an_approval_hold_up_their_own_tenant_alone),
 		T(a_failure_by_the_template_stops_them_until_one_serves),
 		T(another_template_begins_with_a_pause),
 	};

@@ -131,6 +131,28 @@ static void what_is_there_is_awaited_until_it_is_ready(void **state)
 	assert_false(replacements_is_one(&d->c, claim(d, "new-1")));
 }
 
+static void what_waits_for_an_approval_keeps_the_old_node(void **state)
+{
+	struct bench *d = *state;
+
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    "{'spec': {'approval': {'claims': 'Manual'}}}");
+	put(d, "new-1", "{'drover.dev/replaces': 'old-1'}", "{'phase': 'Pending'}");
+	claim_index_put(d->c.claim_index, "new-1", claim(d, "new-1"));
+	expect(d, "old-1", "waits until its replacement is approved (drover get claims)");
+	/* The other Node's replacement is looked for meanwhile. */
+	expect(d, "old-2", "looks for a machine to replace it");
+	bench_status(d, OBJECT_NODE_CLAIM, "new-1",
+		     "{'phase': 'Denied', 'approval': {'decision': 'Denied', 'by': 'alice', "
+		     "'at': '2026-01-01T00:00:00Z'}}");
+	expect(d, "old-1",
+	       "its replacement was denied; drover makes another one when the denial ends");
+	bench_status(d, OBJECT_NODE_CLAIM, "new-1",
+		     "{'phase': 'Pending', 'approval': {'decision': 'Approved', 'by': 'alice', "
+		     "'at': '2026-01-01T00:00:00Z'}}");
+	expect(d, "old-1", "waits until its replacement is Ready");
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -138,6 +160,7 @@ int main(void)
 		T(one_is_looked_for_at_a_time_and_none_is_denied),
 		T(who_waits_for_a_machine_comes_first),
 		T(what_is_there_is_awaited_until_it_is_ready),
+		T(what_waits_for_an_approval_keeps_the_old_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -293,11 +293,38 @@ static void a_pool_says_how_many_it_has_and_why_not_more(void **state)
 			    "PoolPaused: 2 of 5 machines are warm: the pool is paused");
 }
 
+/* Machines are not switched on in advance for a claim that may never get its approval. */
+static void a_claim_that_waits_for_an_approval_is_no_node_of_the_pool(void **state)
+{
+	struct bench *d = *state;
+
+	bench_patch(d, OBJECT_NODE_POOL, "h100", "{'spec': {'warm': {'percent': 100}}}");
+	bench_patch(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		    "{'spec': {'approval': {'claims': 'Manual'}}}");
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, "
+		     "'spec': {'virtualClusterRef': {'name': 'team-a'},"
+		     " 'nodePoolRef': {'name': 'h100'}, 'machineRef': {'name': 'm-1'},"
+		     " 'image': {'kubernetesVersion': '1.36', "
+		     "'url': 'https://img.example/n136.raw', 'format': 'raw',"
+		     "  'digest': 'sha256:"
+		     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}");
+	assert_string_equal(wishes(d), "");
+	bench_status(d, OBJECT_NODE_CLAIM, "c-1",
+		     "{'approval': {'decision': 'Approved', 'by': 'alice', "
+		     "'at': '2026-01-01T00:00:00Z'}}");
+	assert_string_equal(wishes(d), "m-2=h100");
+	bench_status(d, OBJECT_NODE_CLAIM, "c-1",
+		     "{'phase': 'Denied', 'approval': {'decision': 'Denied', 'by': 'alice', "
+		     "'at': '2026-01-01T00:00:00Z'}}");
+	assert_string_equal(wishes(d), "");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(nobody_is_asked_for_before_this_process_has_looked_as_the_leader),
+		T(a_claim_that_waits_for_an_approval_is_no_node_of_the_pool),
 		T(machines_are_taken_by_rack_failures_and_name),
 		T(what_is_warm_stays_and_what_is_not_up_goes_first),
 		T(a_machine_that_may_not_be_claimed_is_not_warmed),
