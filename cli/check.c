@@ -289,6 +289,7 @@ static int check(struct cli_client *c, const char *ns, bool probe)
 	if (check_server(&k) && check_caller(&k)) {
 		check_definitions(&k);
 		check_rights(&k);
+		check_policies(&k);
 		check_lease(&k);
 		check_service(&k);
 		check_deployment(&k);

@@ -42,6 +42,8 @@ void check_rights_report(struct check *k, const char *mend);
 bool check_caller(struct check *k);
 /* Checks whether drover's ServiceAccount has the rights of deploy/rbac.yaml. */
 void check_rights(struct check *k);
+/* Checks that the admission policies of deploy/rbac.yaml are installed and in force. */
+void check_policies(struct check *k);
 /* Checks that each Service which drover leads to its leader (controller/core/leader_service.h) has
  * no selector and leads to the holder of the Lease alone; says nothing if there is none. */
 void check_service(struct check *k);

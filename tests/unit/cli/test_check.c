@@ -8,6 +8,7 @@
 #include "api/annotations.h"
 #include "api/crd.h"
 #include "base/data/yaml.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -15,9 +16,14 @@
 #include "cli/verbs.h"
 
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+#define ADMISSION "admissionregistration.k8s.io"
+#define POLICIES "/apis/" ADMISSION "/v1/validatingadmissionpolicies"
+#define BINDINGS "/apis/" ADMISSION "/v1/validatingadmissionpolicybindings"
 
 static struct cli_client c;
 static char *said;
+/* number of policies in deploy/rbac.yaml */
+static size_t npolicies;
 static size_t said_len;
 
 static int setup(void **state)
@@ -140,15 +146,112 @@ static void secrets(struct bench *d)
 		bench_secret(d, names[i], "password", "hunter2-the-value", NULL, NULL);
 }
 
+/* Defines a resource of the group that contains admission policies. */
+static void define(struct bench *d, const char *plural, const char *kind)
+{
+	bench_must(d, &d->host, "POST", CRDS,
+		   arena_printf(d->a,
+				"{'metadata': {'name': '%s." ADMISSION "'}, 'spec': {'group': "
+				"'" ADMISSION "', 'scope': 'Cluster', 'names': {'plural': '%s', "
+				"'singular': 'x-%s', 'kind': '%s'}, 'versions': [{'name': 'v1', "
+				"'served': true, 'storage': true, 'schema': {'openAPIV3Schema': "
+				"{'type': 'object', 'x-kubernetes-preserve-unknown-fields': "
+				"true}}}]}}",
+				plural, plural, plural, kind));
+}
+
+/* Applies all policies of deploy/rbac.yaml. */
+static void policies(struct bench *d)
+{
+	OWN_JSON all = NULL;
+	struct buf text;
+	struct err e;
+	size_t i;
+	json_t *v;
+
+	npolicies = 0;
+	define(d, "validatingadmissionpolicies", "ValidatingAdmissionPolicy");
+	define(d, "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding");
+	buf_init(&text, 1 << 20);
+	assert_int_equal(file_read("deploy/rbac.yaml", &text, &e), 0);
+	all = yaml_parse_all(text.data, text.len, &e);
+	buf_done(&text);
+	json_array_foreach (all, i, v) {
+		const char *kind = json_str_at(v, "kind");
+		char *body = json_text(v);
+
+		if (str_starts(kind, "ValidatingAdmissionPolicy"))
+			bench_must(d, &d->host, "POST",
+				   str_eq(kind, "ValidatingAdmissionPolicy") ? POLICIES : BINDINGS,
+				   as_bench_text(d, body));
+		npolicies += str_eq(kind, "ValidatingAdmissionPolicy");
+		free(body);
+	}
+}
+
 static void whole(struct bench *d)
 {
 	install_definitions(d);
 	lease(d, 1000);
 	account(d);
+	policies(d);
 	secrets(d);
 	bench_fleet(d);
 	bench_patch(d, OBJECT_NODE_POOL, "h100",
 		    "{'spec': {'template': {'spec': {'requirements': null}}}}");
+}
+
+static void the_policies_of_the_installation_are_in_force(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	if (check() != 0)
+		fail_msg("%s", all_said());
+	/* Each policy of the file is checked. */
+	assert_said(arena_printf(d->a, "OK     policy drover-oncall and %zu more: in force\n",
+				 npolicies - 1));
+	bench_must(d, &d->host, "DELETE", POLICIES "/drover-approval", NULL);
+	bench_must(d, &d->host, "DELETE", BINDINGS "/drover-audit", NULL);
+	bench_must(d, &d->host, "PATCH", BINDINGS "/drover-oncall",
+		   "{'spec': {'validationActions': ['Warn']}}");
+	bench_must(d, &d->host, "PATCH", POLICIES "/drover-requested-by",
+		   "{'spec': {'failurePolicy': 'Ignore'}}");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  policy drover-approval: not installed: any user who may change "
+		    "NodeClaims can approve them, in the name of another\n"
+		    "       kubectl apply -f deploy/rbac.yaml, or helm upgrade\n");
+	assert_said("wrong  policy drover-audit: not in force, because its "
+		    "ValidatingAdmissionPolicyBinding is missing: ");
+	assert_said("wrong  policy drover-oncall: not in force, because its "
+		    "ValidatingAdmissionPolicyBinding does not deny: ");
+	assert_said("wrong  policy drover-requested-by: its failurePolicy is not Fail");
+}
+
+static void an_api_server_without_policies_is_a_warning(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	bench_must(d, &d->host, "DELETE", CRDS "/validatingadmissionpolicies." ADMISSION, NULL);
+	bench_must(d, &d->host, "DELETE", CRDS "/validatingadmissionpolicybindings." ADMISSION,
+		   NULL);
+	assert_int_equal(check(), 0);
+	assert_said("warn   admission policies: the API server does not serve "
+		    "ValidatingAdmissionPolicies");
+	assert_said("nothing wrong, 1 warnings\n");
+}
+
+static void policies_that_the_user_may_not_read_are_unknown(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	d->host.denied_at = POLICIES;
+	assert_int_equal(check(), 0);
+	assert_said("?      admission policies: ");
+	assert_said("give your user the permission `get` on validatingadmissionpolicies\n");
+	assert_unsaid("policy drover-oncall");
 }
 
 static void nothing_is_wrong_with_a_whole_installation(void **state)
@@ -721,6 +824,9 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(nothing_is_wrong_with_a_whole_installation),
+		T(the_policies_of_the_installation_are_in_force),
+		T(an_api_server_without_policies_is_a_warning),
+		T(policies_that_the_user_may_not_read_are_unknown),
 		T(an_empty_cluster_is_told_what_to_apply),
 		T(a_definition_of_another_version_is_told_by_its_field),
 		T(a_leader_that_is_not_heard_of),
