@@ -159,7 +159,7 @@ ADMINISTERS = [
     (CLUSTER, spec(kubeconfigSecretRef={"namespace": SYSTEM})),
     (CLUSTER, spec(quota={"nvidia.com/gpu": "1000"})),
     (CLUSTER, annotations(retry="1")),
-    (LEDGER, spec(reset={"id": "2", "by": "olga", "reason": "new year"})),
+    (LEDGER, spec(reset={"id": "2", "by": "system:serviceaccount:default:ada", "reason": "new year"})),
     (LEDGER, spec(approvals=[{"tenant": "team-a", "work": "default/train", "by": "system:serviceaccount:default:ada",
                               "at": "2026-12-01T10:00:00Z"}])),
     (POLICY, spec(budget=[{"scope": "Policy", "amount": "1000000", "per": "Day"}])),
@@ -247,6 +247,10 @@ def work(name):
             "at": "2026-12-01T10:00:00Z"}
 
 
+def reset(name):
+    return {"id": "9", "by": f"system:serviceaccount:default:{name}", "reason": "new year"}
+
+
 def approvals(plane, judge):
     """The policy drover-approval: whoever may administer decides, under the own name."""
     plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
@@ -277,6 +281,20 @@ def approvals(plane, judge):
     in_force("policy drover-burst-approval", admin, "PATCH", f"{LEDGER}?dryRun=All",
              spec(approvals=[work("ada")]))
     judge.may(admin, "PATCH", f"{LEDGER}?dryRun=All", spec(approvals=[work("adam")]))
+    plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                 "metadata": {"name": "ledger-editor"},
+                 "rules": [{"apiGroups": ["drover.dev"], "resources": ["burstledgers"],
+                            "verbs": ["get", "create", "patch"]}]})
+    clerk = person(plane, "carl", "ledger-editor")
+    judge.may(clerk, "PATCH", f"{LEDGER}?dryRun=All", {"metadata": {"labels": {"a": "b"}}})
+    for who, caller in (("carl", clerk), ("otto", oncall), ("ada", admin), ("adam", clerk)):
+        judge.may_not(caller, "PATCH", f"{LEDGER}?dryRun=All", spec(reset=reset(who)))
+    judge.may(admin, "PATCH", f"{LEDGER}?dryRun=All", spec(reset=reset("adam")))
+    ledger = json.loads(admin.ask("GET", LEDGER)[1])
+    for who, allowed in (("ada", False), ("adam", True)):
+        made = {"apiVersion": ledger["apiVersion"], "kind": "BurstLedger", "metadata": {"name": "made"},
+                "spec": {"reset": reset(who)}}
+        (judge.may if allowed else judge.may_not)(admin, "POST", f"{OURS}/burstledgers?dryRun=All", made)
     recorded = {"status": {"approval": {**decision("adam"), "claim": "h100-x7k2p"}}}
     bound = {"status": {"machineRef": {"name": "gpu-r1-07", "uid": "other"}}}
     in_force("policy drover-claim-status", editor, "PATCH", f"{CLAIM}/status?dryRun=All", recorded)
