@@ -176,6 +176,7 @@ bool audit_check_add(struct audit_check *c, const json_t *j)
 	digest_of(j, content);
 	r.bent = !crypto_digest_parse(digest, r.digest) ||
 		 !crypto_digest_parse(previous, r.previous) ||
+		 /* mutant: audit-content-unchecked */
 		 memcmp(content, r.digest, sizeof(content)) != 0;
 	if (c->n == c->cap) {
 		c->cap = c->cap ? 2 * c->cap : 256;
@@ -246,9 +247,9 @@ static void check_twin(struct audit_check *c, const struct row *twin, const stru
 {
 	char *text;
 
-	if (r->input == twin->input) {
+	if (/* mutant: audit-doubled-unchecked */ r->input == twin->input) {
 		found_in(c, AUDIT_DOUBLED, r, "is there twice");
-	} else if (!same_digest(twin->digest, r->digest)) {
+	} else if (/* mutant: audit-twin-unchecked */ !same_digest(twin->digest, r->digest)) {
 		text = mem_printf("differs from entry %lld of %s: one of them was changed, or two "
 				  "logs were begun",
 				  (long long)r->seq, c->inputs[twin->input]);
@@ -272,7 +273,7 @@ static void check_link(struct audit_check *c, const struct row *last, const stru
 {
 	char *text;
 
-	if (same_digest(r->previous, last->digest))
+	if (/* mutant: audit-link-unchecked */ same_digest(r->previous, last->digest))
 		return;
 	text = mem_printf("was replaced: entry %lld of %s follows a different entry",
 			  (long long)r->seq, c->inputs[r->input]);
@@ -293,12 +294,12 @@ static void check_chain(struct audit_check *c)
 				 "was changed: its digest is not the digest of its content");
 		for (size_t k = i; k-- > 0 && c->v[k].seq == r->seq;)
 			check_twin(c, &c->v[k], r);
-		if (r->misplaced)
+		if (/* mutant: audit-order-unchecked */ r->misplaced)
 			found_in(c, AUDIT_REORDERED, r, "is after a later entry");
 		if (last && last->seq == r->seq)
 			continue;
 		c->verdict.entries++;
-		if (last && r->seq > last->seq + 1)
+		if (last && /* mutant: audit-gap-unchecked */ r->seq > last->seq + 1)
 			check_gap(c, last, r);
 		else if (last)
 			check_link(c, last, r);
@@ -314,7 +315,8 @@ struct audit_verdict audit_check_run(struct audit_check *c)
 	check_order(c);
 	if (c->n)
 		qsort(c->v, c->n, sizeof(*c->v), by_seq);
-	if (c->n && c->v[0].seq == 1 && !same_digest(c->v[0].previous, genesis))
+	if (c->n && c->v[0].seq == 1 &&
+	    /* mutant: audit-genesis-unchecked */ !same_digest(c->v[0].previous, genesis))
 		found_in(c, AUDIT_BENT, &c->v[0], "was changed: it names an entry before it");
 	check_chain(c);
 	if (c->n) {

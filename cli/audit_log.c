@@ -147,6 +147,7 @@ static void add_segment(struct audit_log *w, const json_t *o, const char *where,
  * nothing writes a segment again. */
 static void note_broken(struct audit_log *w, const char *file, size_t line, const char *text)
 {
+	/* mutant: audit-broken-unchecked */
 	if (w->has_segments || strstr(text, "\"apiVersion\"") || strstr(text, "\"spec\"")) {
 		note_bad(w, file, line);
 		return;
@@ -235,7 +236,7 @@ static int read_all(struct audit_log *w)
 
 static bool lacks_head(const struct audit_log *w, const struct audit_verdict *v)
 {
-	return v->entries && w->head && !w->head_found;
+	return v->entries && w->head && /* mutant: audit-head-unchecked */ !w->head_found;
 }
 
 /* Adds faults that only the inputs as a whole show. */
@@ -250,7 +251,7 @@ static void check_inputs(const struct audit_log *w, struct audit_verdict *v)
 			   "segments before " AUDIT_SEGMENT_NAME " were deleted: drover keeps the "
 			   "newest %d, and the cluster has %zu",
 			   (long long)w->lowest, AUDIT_SEGMENTS_KEPT, w->segments);
-	} else if (v->fault == AUDIT_GOOD && w->bad) {
+	} else if (v->fault == AUDIT_GOOD && /* mutant: audit-lines-unchecked */ w->bad) {
 		v->fault = AUDIT_BENT;
 		str_format(v->text, sizeof(v->text), "%s is not what drover writes, as %zu in all",
 			   w->bad_at, w->bad);
