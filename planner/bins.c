@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/attachments.h"
 #include "planner/bins.h"
 #include "planner/fit.h"
 
@@ -13,6 +14,9 @@ struct bins {
 	struct plan_tenant *of;
 	struct bin *v;
 	struct capacity_table *capacity_table;
+	/* Shared volumes that are attached to the bins; NULL: no waiting pod of the tenant has
+	 * shared volumes. */
+	struct attachments *attachments;
 	size_t n, cap;
 	/* True if a node, a claim or a pool has a PreferNoSchedule taint. Then also pods without
 	 * preferences need a score per bin. */
@@ -44,7 +48,8 @@ struct bins *bins_new(struct planning *p, struct plan_tenant *of)
 			   .of = of,
 			   .soft = p->soft,
 			   .topology = of->topology != NULL,
-			   .capacity_table = capacity_table_new(p->a, p->ncolumns)};
+			   .capacity_table = capacity_table_new(p->a, p->ncolumns),
+			   .attachments = attachments_new(p, of)};
 	return b;
 }
 
@@ -56,6 +61,11 @@ size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room)
 	if (b->topology)
 		groups_bin(b->p->groups, b->of, b->n, bin->labels, bin->taints);
 	return b->n++;
+}
+
+void bins_load(struct bins *b, size_t at, const struct world_load *l)
+{
+	attachments_load(b->attachments, at, l);
 }
 
 const struct bin *bins_at(const struct bins *b, size_t at)
@@ -146,6 +156,31 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 	return rest ? word * 64 + (size_t)__builtin_ctzll(rest) : n;
 }
 
+/* True if bin `at`, which has room for the class apart from shared volumes, has enough attachments
+ * left for those shared volumes of the class that are not attached to the bin yet. */
+static bool has_attachments(struct bins *b, const struct plan_class *c, size_t at)
+{
+	const int64_t *row = capacity_table_row(b->capacity_table, at);
+	uint64_t steps = 0;
+	bool has = true;
+
+	for (size_t i = 0; has && i < c->nshared; i++) {
+		const struct plan_shared *s = &c->shared[i];
+		const int64_t needs =
+			s->own + (int64_t)attachments_missing(b->attachments, at, s, &steps);
+
+		has = !needs || row[s->column] >= needs;
+	}
+	planning_charge(b->p, b->of, steps);
+	return has;
+}
+
+static bool has_room(struct bins *b, const struct plan_class *c, size_t at)
+{
+	return capacity_table_fit(b->capacity_table, at, c->asks) &&
+	       (!c->nshared || has_attachments(b, c, at));
+}
+
 /* Returns the index of the first bin, from index `from` on, that is in bit set `bits` and has room
  * for one pod of cell c (a set of interchangeable pods); b->n if there is none. Ignores topology
  * constraints. */
@@ -161,8 +196,11 @@ static size_t next(struct bins *b, const struct plan_cell *c, const uint64_t *bi
 		at = bit < b->n
 			     ? capacity_table_next(b->capacity_table, bit, c->class_->asks, &steps)
 			     : CAPACITY_TABLE_NONE;
-		if (at == bit || at == CAPACITY_TABLE_NONE)
+		if (at == CAPACITY_TABLE_NONE)
 			break;
+		if (at == bit && (!c->class_->nshared || has_attachments(b, c->class_, at)))
+			break;
+		at += at == bit;
 	}
 	planning_charge(b->p, b->of, steps);
 	return at == CAPACITY_TABLE_NONE ? b->n : at;
@@ -264,8 +302,7 @@ static bool find_listed(struct bins *b, const struct plan_cell *c, const uint64_
 	*at = b->n;
 	while (topology_list(c->topology, &i, &k, &bin)) {
 		planning_charge(b->p, b->of, 2);
-		if (bin < *at && bits[bin / 64] >> bin % 64 & 1 &&
-		    capacity_table_fit(b->capacity_table, bin, c->class_->asks) &&
+		if (bin < *at && bits[bin / 64] >> bin % 64 & 1 && has_room(b, c->class_, bin) &&
 		    topology_bin(c->topology, bin) == TOPOLOGY_YES)
 			*at = bin;
 	}
@@ -311,13 +348,16 @@ bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at)
 {
 	planning_charge(b->p, b->of, 2);
 	return !c->class_->impossible && bins_suits(c->class_->fit, at) &&
-	       capacity_table_fit(b->capacity_table, at, c->class_->asks) &&
+	       has_room(b, c->class_, at) &&
 	       (!c->topology || topology_bin(c->topology, at) == TOPOLOGY_YES);
 }
 
 void bins_take(struct bins *b, size_t at, const struct plan_class *c)
 {
 	capacity_table_subtract(b->capacity_table, at, c->asks);
+	if (c->nshared)
+		capacity_table_subtract(b->capacity_table, at,
+					attachments_take(b->attachments, at, c));
 }
 
 void bins_close(struct bins *b, size_t at)
@@ -340,9 +380,9 @@ size_t bins_next(struct bins *b, const struct plan_cell *c, size_t from)
 
 size_t bins_times(const struct bins *b, const struct plan_class *c, size_t at)
 {
-	return bins_suits(c->fit, at)
-		       ? capacity_table_times(capacity_table_row(b->capacity_table, at), c->asks)
-		       : 0;
+	const int64_t *row = capacity_table_row(b->capacity_table, at);
+
+	return bins_suits(c->fit, at) ? attachments_times(b->attachments, c, at, row) : 0;
 }
 
 bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *level)
@@ -351,7 +391,7 @@ bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *l
 
 	planning_charge(b->p, b->of, 1);
 	*level = 0;
-	if (!bins_suits(f, at) || !capacity_table_fit(b->capacity_table, at, c->asks))
+	if (!bins_suits(f, at) || !has_room(b, c, at))
 		return false;
 	while (*level < f->nlevels && !(f->level[*level].bins[at / 64] >> at % 64 & 1))
 		++*level;
@@ -361,6 +401,9 @@ bool bins_level(struct bins *b, const struct plan_class *c, size_t at, size_t *l
 void bins_release(struct bins *b, size_t at, const struct plan_class *c)
 {
 	capacity_table_restore(b->capacity_table, at, c->asks);
+	if (c->nshared)
+		capacity_table_restore(b->capacity_table, at,
+				       attachments_release(b->attachments, at, c));
 }
 
 struct bins_mark bins_mark(struct plan_fit *f)
@@ -394,4 +437,5 @@ void bins_truncate(struct bins *b, size_t n, const struct bins_mark *m, size_t n
 			groups_unbin(b->of, b->n);
 	}
 	capacity_table_truncate(b->capacity_table, n);
+	attachments_truncate(b->attachments, n);
 }

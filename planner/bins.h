@@ -32,6 +32,8 @@ struct bins *bins_new(struct planning *p, struct plan_tenant *of);
 /* Adds a bin with a copy of room, an array of free amounts with one element for each resource
  * column (planning.h). Returns the bin's index. */
 size_t bins_add(struct bins *b, const struct bin *bin, const int64_t *room);
+/* Records the shared volumes (attachments.h) of the pods that are bound to the bin's node. */
+void bins_load(struct bins *b, size_t at, const struct world_load *l);
 const struct bin *bins_at(const struct bins *b, size_t at);
 /* Records in *f which bins suit the pods of the fit (pods that differ only in their requests) by
  * labels, taints, RuntimeClass and permit. Checks only the bins added since the last call. Call

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "planner/attachments.h"
 
 /* --- collecting blocks ------------------------------------------------------------------------ */
 
@@ -96,7 +97,7 @@ static void add_option(struct blocks *b, struct map *by_text, size_t pool,
 		if (c->impossible || c->refused || !c->fit->pools[pool].n ||
 		    !supply_has(c->fit->pools[pool].suits.options, option))
 			continue;
-		n = capacity_table_times(l->row, c->of_new);
+		n = attachments_times_new(c, l->row);
 		if (n && !x) {
 			machines = b->until || supply_free_machine(b->p, sp, o)
 					   ? count_free(b, sp, o)

@@ -1,6 +1,7 @@
 #include "planner/classes.h"
 
 #include <string.h>
+#include "planner/attachments.h"
 #include "planner/fit.h"
 
 /* A resource that a pod requests. The resource gets a column (an index in arrays of amounts,
@@ -161,6 +162,9 @@ void classes_requests(struct planning *p, struct plan_class *c)
 		c->impossible |= asks(r) && !column->at;
 	}
 	row[0] = planning_add(row[0], 1);
+	attachments_of_class(p, c, row);
+	for (size_t i = 0; i < c->nshared; i++)
+		c->columns |= (uint64_t)1 << c->shared[i].column % 64;
 	v = arena_calloc(p->a, c->pod->requests.n + 1, sizeof(*v));
 	for (size_t i = 0; i < p->ncolumns; i++) {
 		if (row[i] <= 0)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/attachments.h"
 #include "planner/blocks.h"
 #include "planner/cells.h"
 #include "planner/fit.h"
@@ -206,7 +207,7 @@ static void weigh(struct gang_try *t, const struct pod *x, struct block_machines
 	}
 	if (c->fit->pod->preferences.n || t->p->soft)
 		now.score = fit_score(c->fit->pod, &m->option->labels, &fp->pool->it->taints);
-	now.serves = capacity_table_times(m->offer->row, c->of_new);
+	now.serves = attachments_times_new(c, m->offer->row);
 	now.serves = now.serves < t->kinds[x->kind].left ? now.serves : t->kinds[x->kind].left;
 	now.serves = now.serves < most ? now.serves : most;
 	if (is_better(t, &now, best))

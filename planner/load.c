@@ -32,6 +32,7 @@ static void drop_if_idle(struct world *w, struct world_load *l)
 	(void)map_take(w->loads, l->key);
 	free(l->v);
 	free(l->spots);
+	free(l->shared);
 	free(l->row);
 	free(l->key);
 	free(l);
@@ -82,6 +83,54 @@ static void take(struct world_load *l, const struct resource *r, bool daemon)
 	}
 }
 
+static struct load_sum *sum_of(const struct world_load *l, const char *name)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i].name, name) == 0)
+			return &l->v[i];
+	return NULL;
+}
+
+static struct load_shared *shared_of(const struct world_load *l, const char *volume)
+{
+	for (size_t i = 0; i < l->nshared; i++)
+		if (strcmp(l->shared[i].volume, volume) == 0)
+			return &l->shared[i];
+	return NULL;
+}
+
+/* Counts the shared volume v of a pod whose requests were just added to the load. A volume that is
+ * already attached to the node takes no further attachment. */
+static void join_shared(struct world_load *l, const struct world_shared *v)
+{
+	struct load_shared *x = shared_of(l, v->volume);
+	struct load_sum *sum = sum_of(l, v->driver);
+
+	if (x && sum)
+		sum->nano -= quantity_of(1).nano;
+	if (!x) {
+		mem_grow(l->shared, l->nshared, l->shared_cap);
+		x = &l->shared[l->nshared++];
+		*x = (struct load_shared){.volume = mem_strdup(v->volume)};
+	}
+	x->pods++;
+}
+
+/* Reverts join_shared(); call before the pod's requests are subtracted. */
+static void leave_shared(struct world_load *l, const struct world_shared *v)
+{
+	struct load_shared *x = shared_of(l, v->volume);
+	struct load_sum *sum = sum_of(l, v->driver);
+
+	if (--x->pods) {
+		if (sum)
+			sum->nano += quantity_of(1).nano;
+		return;
+	}
+	free(x->volume);
+	*x = l->shared[--l->nshared];
+}
+
 static void join_spot(struct world_load *l, const struct world_one *p)
 {
 	size_t i = 0;
@@ -117,6 +166,8 @@ void load_join(struct world *w, struct world_one *p)
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i].q.nano > 0)
 			add(l, &r->v[i], p->daemon);
+	for (size_t i = 0; i < p->shape->pod.shared.n; i++)
+		join_shared(l, &p->shape->pod.shared.v[i]);
 	l->pods++;
 	l->daemons += p->daemon;
 	l->row_of = 0;
@@ -129,6 +180,8 @@ void load_leave(struct world *w, struct world_one *p)
 	const struct resources *r = &p->shape->pod.requests;
 	struct world_load *l = p->load;
 
+	for (size_t i = 0; i < p->shape->pod.shared.n; i++)
+		leave_shared(l, &p->shape->pod.shared.v[i]);
 	for (size_t i = 0; i < r->n; i++)
 		if (r->v[i].q.nano > 0)
 			take(l, &r->v[i], p->daemon);

@@ -89,8 +89,10 @@ static const int64_t *node_row(const struct planning *p, const struct world_host
 	return l->row;
 }
 
-static void place_bound(struct planning *p, const struct world_load *l, size_t bin)
+static void place_bound(struct planning *p, const struct plan_tenant *t, const struct world_load *l,
+			size_t bin)
 {
+	bins_load(t->bins, bin, l);
 	for (size_t i = 0; p->groups && i < l->nspots; i++)
 		groups_place(p->groups, groups_profile(p->groups, l->spots[i].profile, false), bin,
 			     l->spots[i].pods, l->spots[i].terminating);
@@ -167,7 +169,7 @@ void open_bins_add_node(struct planning *p, struct world_host *h, struct map *by
 	if (bin.kind == PLAN_NOTHING && !p->groups)
 		return;
 	at = bins_add(open_bins_of(p, planning_tenant(p, n->tenant)), &bin, node_row(p, h));
-	place_bound(p, h->load, at);
+	place_bound(p, planning_tenant(p, n->tenant), h->load, at);
 	if (c && c->ready && bin.kind == PLAN_ON_NODE && str_eq(c->tenant, n->tenant))
 		seat(p, c, at, true);
 }
@@ -204,6 +206,6 @@ void open_bins_add_claim(struct planning *p, const struct world_claim *c,
 				     world_find(p->w->pools, c->pool), NULL},
 		       p->scratch);
 	if (h)
-		place_bound(p, h->load, bin);
+		place_bound(p, t, h->load, bin);
 	seat(p, c, bin, false);
 }

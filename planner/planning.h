@@ -79,6 +79,9 @@ struct plan_tenant {
 	bool wants;
 	/* True if machines are reserved for a gang of the tenant. */
 	bool holds;
+	/* Name of a shared volume -> its number (attachments.c); NULL: no class of the tenant has
+	 * shared volumes. */
+	struct map *volumes;
 	/* Topology groups of the tenant (groups.c); NULL: no pod of the tenant has topology
 	 * constraints. */
 	struct tenant_topology *topology;
@@ -147,10 +150,14 @@ struct plan_class {
 	/* True if the pods cannot be placed for a reason that does not depend on machines (see
 	 * refusal_of_pod()). Then no search is made. */
 	bool refused;
-	/* Requests of one pod of the class, by column; v NULL: not computed yet. */
-	struct asks asks;
-	/* Requests of one pod plus the DaemonSet overhead of a new node, by column; v NULL: not
+	/* Requests of one pod of the class, by column, without its shared volumes; v NULL: not
 	 * computed yet. */
+	struct asks asks;
+	/* Shared volumes of one pod, by column (attachments.h). */
+	struct plan_shared *shared;
+	size_t nshared;
+	/* Requests of one pod, with its shared volumes, plus the DaemonSet overhead of a new node,
+	 * by column; v NULL: not computed yet. */
 	struct asks of_new;
 	/* Bit set of the requested columns; columns from 64 on share the 64 bits (as in struct
 	 * party). */

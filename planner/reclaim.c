@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/attachments.h"
 #include "planner/gangs.h"
 #include "planner/groups.h"
 #include "planner/quota.h"
@@ -202,18 +203,12 @@ static bool is_bound(struct reclaim *r, const struct queued *q)
 	return true;
 }
 
+/* Returns how many pods of the class fit into the free amounts of a new node, at most 1024. */
 static size_t fits_in(const struct plan_class *c, const int64_t *row)
 {
-	int64_t n = INT64_MAX;
+	const size_t n = attachments_times(NULL, c, 0, row);
 
-	for (size_t i = 0; i < c->asks.n; i++)
-		if (c->asks.v[i].amount > 0) {
-			const int64_t left = row[c->asks.v[i].column];
-			const int64_t k = left > 0 ? left / c->asks.v[i].amount : 0;
-
-			n = k < n ? k : n;
-		}
-	return (size_t)(n < 1024 ? n : 1024);
+	return n < 1024 ? n : 1024;
 }
 
 static void fill(struct coming *x, const struct plan_class *c, size_t pods)
@@ -221,6 +216,9 @@ static void fill(struct coming *x, const struct plan_class *c, size_t pods)
 	for (size_t i = 0; i < c->asks.n; i++)
 		x->row[c->asks.v[i].column] = planning_sub(x->row[c->asks.v[i].column],
 							   c->asks.v[i].amount * (int64_t)pods);
+	for (size_t i = 0; i < c->nshared; i++)
+		x->row[c->shared[i].column] =
+			planning_sub(x->row[c->shared[i].column], (int64_t)c->shared[i].n);
 }
 
 static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,

@@ -157,6 +157,11 @@ static void make_key(struct world *w, const struct world_pod *p)
 {
 	make_fit_key(w, p);
 	add_resources(w, &p->requests);
+	world_text_number(w, p->shared.n);
+	for (size_t i = 0; i < p->shared.n; i++) {
+		world_text_add(w, p->shared.v[i].driver);
+		world_text_add(w, p->shared.v[i].volume);
+	}
 }
 
 static struct world_volume copy_volume(const struct world_volume *v, struct arena *a)
@@ -201,6 +206,17 @@ static void copy_tolerations(struct world_pod *c, const struct world_pod *p, str
 	}
 }
 
+static void copy_shared(struct world_pod *c, const struct world_pod *p, struct arena *a)
+{
+	if (!p->shared.n)
+		return;
+	c->shared.n = p->shared.n;
+	c->shared.v = arena_calloc(a, p->shared.n, sizeof(*c->shared.v));
+	for (size_t i = 0; i < p->shared.n; i++)
+		c->shared.v[i] = (struct world_shared){arena_strdup(a, p->shared.v[i].driver),
+						       arena_strdup(a, p->shared.v[i].volume)};
+}
+
 static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
 	const struct world_preference **order =
@@ -223,6 +239,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->volumes.v = arena_calloc(a, p->volumes.n + 1, sizeof(*c->volumes.v));
 	for (size_t i = 0; i < p->volumes.n; i++)
 		c->volumes.v[i] = copy_volume(&p->volumes.v[i], a);
+	copy_shared(c, p, a);
 	for (size_t i = 0; i < p->preferences.n; i++)
 		order[i] = &p->preferences.v[i];
 	qsort(order, p->preferences.n, sizeof(struct world_preference *), by_weight);
@@ -372,11 +389,12 @@ static bool same_tolerations(const struct world_pod *a, const struct world_pod *
 	return a->tolerations.n == b->tolerations.n;
 }
 
-/* True if the pod has selector terms (affinity, devices, excluded nodes, volumes or preferences).
- * is_like() does not compare these; only the key contains them. */
+/* True if the pod has selector terms (affinity, devices, excluded nodes, volumes or preferences) or
+ * shared volumes. is_like() does not compare these; only the key contains them. */
 static bool has_terms(const struct world_pod *p)
 {
-	return p->affinity.n || p->devices.n || p->also.n || p->volumes.n || p->preferences.n;
+	return p->affinity.n || p->devices.n || p->also.n || p->volumes.n || p->preferences.n ||
+	       p->shared.n;
 }
 
 /* True if pod p certainly has the same constraints as `last`, the pod that was put last. Then no

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "planner/attachments.h"
 #include "planner/fit.h"
 #include "planner/quota.h"
 #include "planner/supply.h"
@@ -131,17 +132,18 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 static void ask_beside(struct planning *p, struct plan_class *c)
 {
 	struct ask *v;
+	size_t n;
 
 	if (c->of_new.v || c->impossible)
 		return;
-	v = arena_calloc(p->a, c->asks.n + 1, sizeof(*v));
+	v = arena_calloc(p->a, c->asks.n + c->nshared + 1, sizeof(*v));
 	memset(p->scratch, 0, p->ncolumns * sizeof(*p->scratch));
 	planning_take_overhead(p, c->tenant, NULL, p->scratch);
-	for (size_t i = 0; i < c->asks.n; i++)
-		v[i] = (struct ask){
-			c->asks.v[i].column,
-			planning_sub(c->asks.v[i].amount, p->scratch[c->asks.v[i].column])};
-	c->of_new = (struct asks){v, c->asks.n};
+	memcpy(v, c->asks.v, c->asks.n * sizeof(*v));
+	n = c->asks.n + attachments_add(c, v, c->asks.n);
+	for (size_t i = 0; i < n; i++)
+		v[i].amount = planning_sub(v[i].amount, p->scratch[v[i].column]);
+	c->of_new = (struct asks){v, n};
 }
 
 static size_t next_bit(const uint64_t *bits, size_t from, size_t n)

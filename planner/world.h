@@ -295,6 +295,11 @@ struct world_volume {
 	struct selector *v;
 	size_t n;
 };
+/* A volume that several pods of the tenant use. driver: "@DRIVER", as in world_pod.requests.
+ * volume: "NAMESPACE/CLAIM". */
+struct world_shared {
+	const char *driver, *volume;
+};
 /* Why a bound pod may not be moved to another node. */
 enum world_keep {
 	/* No reason: the pod may be moved. */
@@ -393,6 +398,12 @@ struct world_pod {
 		struct world_volume *v;
 		size_t n;
 	} volumes;
+	/* Volumes, counted in `requests` under "@DRIVER", that other pods use too. Each of them is
+	 * counted once on a node, however many of its pods are there. */
+	struct {
+		struct world_shared *v;
+		size_t n;
+	} shared;
 	/* Text: why no node suits the pod in the present state of its volumes. NULL: the volumes do
 	 * not exclude all nodes. */
 	const char *volume_wait;

@@ -124,6 +124,13 @@ struct world_load {
 		size_t pods;
 	} * v;
 	size_t n, cap;
+	/* Shared volumes (world_pod.shared) that are attached to the node. pods: number of their
+	 * pods there. */
+	struct load_shared {
+		char *volume;
+		size_t pods;
+	} * shared;
+	size_t nshared, shared_cap;
 	/* Number of pods on the node, for each topology profile. */
 	struct world_spot {
 		struct world_shape *profile;

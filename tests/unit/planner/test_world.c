@@ -46,6 +46,9 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 		{NULL, NULL, there, 1 + next(s) % 2},
 		{ONE_OF(s, "v1", "v2"), ONE_OF(s, "x", "y"), &there[1], 1}};
 
+	struct world_shared shared[] = {{"@csi", ONE_OF(s, "default/a", "default/b")},
+					{"@csi", "default/c"}};
+
 	struct world_topology apart = {
 		.kind = (enum world_topology_kind)(next(s) % 3),
 		.key = ONE_OF(s, "zone", "kubernetes.io/hostname"),
@@ -72,6 +75,11 @@ static void put_pod(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 	p.unsupported = next(s) % 10 ? NULL : "a thing";
 	p.volumes.v = volumes;
 	p.volumes.n = next(s) % 4 ? 0 : next(s) % 3;
+	if (next(s) % 3 == 0) {
+		p.shared.v = shared;
+		p.shared.n = 1 + next(s) % 2;
+		p.requests = worlds_resources(a, p.shared.n == 1 ? "cpu=1,@csi=1" : "@csi=3");
+	}
 	p.volume_wait = next(s) % 10 ? NULL : ONE_OF(s, "a claim", "another");
 	p.device_wait = next(s) % 10 ? NULL : "a device";
 	p.denied = next(s) % 10 ? NULL : "a denial";
@@ -118,6 +126,8 @@ static void put_node(struct world *w, struct arena *a, unsigned i, uint64_t *s)
 
 	n.tenant = name_of(a, "tenant", next(s) % TENANTS);
 	n.claim = next(s) % 2 ? name_of(a, "claim", next(s) % CLAIMS) : NULL;
+	if (next(s) % 2)
+		n.allocatable = worlds_resources(a, "cpu=4,memory=8Gi,pods=10,@csi=3");
 	n.labels = worlds_labels(a, ONE_OF(s, "", "zone=a", "disk=ssd,zone=b"));
 	n.taints = worlds_taints(a, ONE_OF(s, "", "", "k=v:NoSchedule", "k=v:PreferNoSchedule"));
 	n.ready = next(s) % 4;
@@ -357,6 +367,7 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	struct selector term = worlds_term(a, "disk in (hdd)");
 	struct world_preference preference = {1, term};
 	struct world_volume volume = {.v = &term, .n = 1};
+	struct world_shared shared = {"@csi", "default/a"};
 	struct world_topology spread = {.kind = WORLD_SPREAD, .key = "zone", .max_skew = 1};
 
 	(void)state;
@@ -438,6 +449,8 @@ static void what_is_put_again_as_it_was_is_no_change(void **state)
 	ASSERT_NEW(world_put_pod, p, (p.affinity.v = &term, p.affinity.n = 1));
 	ASSERT_NEW(world_put_pod, p, p.affinity.n = 0);
 	ASSERT_NEW(world_put_pod, p, (p.volumes.v = &volume, p.volumes.n = 1));
+	ASSERT_NEW(world_put_pod, p, (p.shared.v = &shared, p.shared.n = 1));
+	ASSERT_NEW(world_put_pod, p, shared.volume = "default/b");
 	ASSERT_NEW(world_put_pod, p, p.volumes.n = 0);
 	ASSERT_NEW(world_put_pod, p, (p.preferences.v = &preference, p.preferences.n = 1));
 	ASSERT_NEW(world_put_pod, p, p.preferences.n = 0);
