@@ -206,6 +206,12 @@ static const char *key_of(const struct tenant_pod *p, struct arena *a)
 	return arena_printf(a, "%s/%s", p->world.ns, p->world.name);
 }
 
+static size_t users_of(const struct volumes *v, const struct tenant_pod *p,
+		       const struct tenant_claim *c, struct arena *a)
+{
+	return index_count(v->users, 0, arena_printf(a, "%s/%s", p->world.ns, c->name));
+}
+
 /* Marks all pods that share a ReadWriteOncePod claim with p, because p's change may mean that
  * another pod can use the claim now. */
 static void mark_sharers(struct volumes *v, const struct tenant_pod *p)
@@ -219,15 +225,26 @@ static void mark_sharers(struct volumes *v, const struct tenant_pod *p)
 	}
 }
 
+/* Marks the pods that use a claim of p if that claim is shared now and was not before, or the
+ * reverse. joins: p is a new user of its claims; otherwise it no longer is one. */
+static void mark_shared(struct volumes *v, const struct tenant_pod *p, bool joins)
+{
+	OWN(arena) a = arena_new();
+
+	for (size_t i = 0; v->of[CLAIMS].cache && i < p->nclaims; i++)
+		if (users_of(v, p, &p->claims[i], a) == (joins ? 2 : 1))
+			mark_users(v, p->world.ns, p->claims[i].name);
+}
+
 void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct tenant_pod *new_)
 {
 	OWN(arena) a = arena_new();
 	const struct tenant_pod *p = new_ ? new_ : old;
-	const size_t n = new_ ? new_->nclaims : 0;
+	const size_t n = new_ ? new_->nclaims : 0, was = old ? old->nclaims : 0;
 	struct index_text *texts;
 	const char *key;
 
-	if (!n && !(old && old->nclaims))
+	if (!n && !was)
 		return;
 	key = key_of(p, a);
 	texts = arena_calloc(a, n + 1, sizeof(*texts));
@@ -238,8 +255,10 @@ void volumes_pod(struct volumes *v, const struct tenant_pod *old, const struct t
 		map_put(v->pods, key, v);
 	else
 		map_del(v->pods, key);
-	if (!old || !new_ || !str_eq(old->world.node, new_->world.node))
-		mark_sharers(v, p);
+	if (!n != !was)
+		mark_shared(v, n ? new_ : old, n > 0);
+	if (!n != !was || !str_eq(old->world.node, new_->world.node))
+		mark_sharers(v, n ? new_ : old);
 	if (n && new_->world.unschedulable && !v->wanted) {
 		v->wanted = true;
 		replan_queue_soon(v->replan_queue);
@@ -342,6 +361,25 @@ static void attach(struct resources *r, const char *driver, struct arena *a)
 	r->v[r->n++] = (struct resource){name, quantity_of(1)};
 }
 
+/* True if several pods may use the claim. A template (tenant_project_template()) stands for several
+ * pods, and no pod has a name with a colon. */
+static bool is_shared(const struct volumes *v, const struct tenant_pod *p,
+		      const struct tenant_claim *c, struct arena *a)
+{
+	return strchr(p->world.name, ':') || users_of(v, p, c, a) > 1;
+}
+
+static void add_attachment(const struct volumes *v, const struct tenant_pod *p,
+			   const struct tenant_claim *c, const char *driver, struct world_pod *out,
+			   struct arena *a)
+{
+	attach(&out->requests, driver, a);
+	if (is_shared(v, p, c, a))
+		out->shared.v[out->shared.n++] =
+			(struct world_shared){arena_printf(a, "@%s", driver),
+					      arena_printf(a, "%s/%s", p->world.ns, c->name)};
+}
+
 /* Returns a copy of r in the arena, with room for `more` elements. */
 static struct resources copy_resources(const struct resources *r, size_t more, struct arena *a)
 {
@@ -374,6 +412,7 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 		return c;
 	c->requests = copy_resources(&p->world.requests, p->nclaims, a);
 	c->volumes.v = arena_calloc(a, p->nclaims, sizeof(*c->volumes.v));
+	c->shared.v = arena_calloc(a, p->nclaims, sizeof(*c->shared.v));
 	for (size_t i = 0; i < p->nclaims && !c->volume_wait; i++) {
 		struct volume_answer answer;
 
@@ -384,7 +423,7 @@ const struct world_pod *volumes_of_pod(const struct volumes *v, const struct ten
 		}
 		weight += answer.weight;
 		if (answer.driver)
-			attach(&c->requests, answer.driver, a);
+			add_attachment(v, p, &p->claims[i], answer.driver, c, a);
 		if (!answer.anywhere && !p->world.node)
 			c->volumes.v[c->volumes.n++] = answer.place;
 	}

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/volumes.h"
+#include "planner/world_impl.h"
 
 #define PODS "/api/v1/namespaces/default/pods"
 #define CLAIMS "/api/v1/namespaces/default/persistentvolumeclaims"
@@ -166,6 +167,39 @@ static void a_claim_of_one_pod_is_in_use_until_that_one_has_gone(void **state)
 		    1); /* The event reports that no machine is in zone a. */
 }
 
+/* Returns the pod's shared volume, as the planner's world has it. */
+static const char *shared(struct bench *d, const char *pod)
+{
+	const struct world_one *one = map_get(world_sync_world(d->sync)->pods,
+					      arena_printf(d->a, "team-a/default/%s", pod));
+	const struct world_pod *p = one ? &one->shape->pod : NULL;
+
+	return p && p->shared.n
+		       ? arena_printf(d->a, "%s %s", p->shared.v[0].driver, p->shared.v[0].volume)
+		       : "";
+}
+
+/* Only a claim with several users makes its pods differ from others, so that pods with a claim of
+ * their own stay alike. */
+static void a_claim_is_shared_while_several_pods_use_it(void **state)
+{
+	struct bench *d = *state;
+
+	put_bound(d, "");
+	put_volume(d);
+	add_pod(d, "one", DATA, NULL);
+	bench_run(d, SOON_MS);
+	assert_string_equal(seen(d, "one"), "zone=a @ebs.csi.aws.com*1 ");
+	assert_string_equal(shared(d, "one"), "");
+	add_pod(d, "two", DATA, "n-1");
+	bench_run(d, SOON_MS);
+	assert_string_equal(shared(d, "one"), "@ebs.csi.aws.com default/data");
+	assert_string_equal(shared(d, "two"), "@ebs.csi.aws.com default/data");
+	bench_must(d, &d->team, "PATCH", PODS "/two/status", "{'status': {'phase': 'Succeeded'}}");
+	bench_run(d, SOON_MS);
+	assert_string_equal(shared(d, "one"), "");
+}
+
 static void a_right_that_is_missing_is_named(void **state)
 {
 	static const struct {
@@ -229,6 +263,7 @@ int main(void)
 		T(a_pod_follows_its_claim_and_its_volume),
 		T(a_class_that_comes_is_seen_by_who_waits_for_it),
 		T(a_claim_of_one_pod_is_in_use_until_that_one_has_gone),
+		T(a_claim_is_shared_while_several_pods_use_it),
 		T(a_right_that_is_missing_is_named),
 		T(the_limits_of_a_node_are_its_csinodes),
 	};
