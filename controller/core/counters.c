@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "controller/core/counters.h"
+#include "api/annotations.h"
 #include "api/machine_states.h"
+#include "api/reasons.h"
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -16,7 +18,8 @@ struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *transitions, *requests, *looks, *pod_waits,
-		*first_pods, *request_seconds, *drives, *audit_lost, *audit_failed;
+		*first_pods, *request_seconds, *drives, *audit_lost, *audit_failed, *claim_ready,
+		*returns;
 	/* Names of PriorityClasses that have series; at most CLASSES */
 	struct map *classes;
 	/* name of a Machine that is leaving its tenant -> struct began */
@@ -27,6 +30,8 @@ struct counters {
 struct began {
 	/* wall ms at which the machine began to leave */
 	int64_t at;
+	/* the machine was quarantined on its way */
+	bool quarantined;
 };
 
 #define LABELS(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -39,33 +44,83 @@ static const double request_bounds[] = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8
 static const double seconds[] = {1,   2,   5,	 10,   20,   30,   60,	 120,
 				 300, 600, 1200, 1800, 3600, 7200, 21600};
 
-/* Measures how long the machine takes from draining (or from stopping, if nothing was drained) to
- * free. */
-static void recycle(struct counters *f, const struct machine *was, const struct machine *is)
-{
-	struct began *b = map_get(f->since, is->meta.name);
-	enum machine_state from = machine_state_find(was->status.state),
-			   to = machine_state_find(str_or(is->status.state, ""));
-	int64_t ms;
-
-	if (from == MACHINE_SERVING && (to == MACHINE_DRAINING || to == MACHINE_STOPPING)) {
-		b = mem_new(struct began);
-		b->at = is->status.state_since;
-		map_put(f->since, is->meta.name, b);
-	} else if (b && (to == MACHINE_SERVING || to == MACHINE_QUARANTINED)) {
-		map_del(f->since, is->meta.name);
-	} else if (b && to == MACHINE_FREE) {
-		ms = is->status.state_since - b->at;
-		f->recycle_ms = f->recycle_ms ? (3 * f->recycle_ms + ms) / 4 : ms;
-		map_del(f->since, is->meta.name);
-	}
-}
-
 /* True if this replica counts what happens in the fleet. A former leader does not count the end of
  * what it began, because the new leader counts the repetition. */
 static bool counts(const struct counters *f)
 {
 	return f && f->c->leading;
+}
+
+/* True if an operator took the machine out of use. */
+static bool taken_by_operator(const struct machine *m)
+{
+	return m->status.quarantine &&
+	       str_eq(m->status.quarantine->reason, reason_name(REASON_QuarantinedByOperator));
+}
+
+/* Counts the return of a machine that is free again. A quarantine on the way belongs to the time
+ * that the fleet lacks the machine, but not to the time that a return usually takes. A free machine
+ * has no pool any more, so the pool is that of `was`. */
+static void returned(struct counters *f, const struct began *b, const struct machine *was,
+		     const struct machine *is)
+{
+	const int64_t ms = is->status.state_since - b->at;
+
+	if (!b->quarantined)
+		f->recycle_ms = f->recycle_ms ? (3 * f->recycle_ms + ms) / 4 : ms;
+	if (counts(f) && ms >= 0)
+		metric_observe(f->returns, LABELS(str_or(was->status.pool, "")), (double)ms / 1000);
+}
+
+/* Measures how long the machine takes from draining (or from stopping, if nothing was drained) to
+ * free. A replica that does not lead measures too, because it may lead when the machine is free. */
+static void recycle(struct counters *f, const struct machine *was, const struct machine *is)
+{
+	struct began *b = map_get(f->since, is->meta.name);
+	enum machine_state from = machine_state_find(was->status.state),
+			   to = machine_state_find(str_or(is->status.state, ""));
+
+	if (from == MACHINE_SERVING && (to == MACHINE_DRAINING || to == MACHINE_STOPPING)) {
+		b = mem_new(struct began);
+		b->at = is->status.state_since;
+		map_put(f->since, is->meta.name, b);
+	} else if (b && to == MACHINE_QUARANTINED && !taken_by_operator(is)) {
+		b->quarantined = true;
+	} else if (b && to == MACHINE_FREE) {
+		returned(f, b, was, is);
+		map_del(f->since, is->meta.name);
+	} else if (b && (to == MACHINE_SERVING || to == MACHINE_QUARANTINED ||
+			 to == MACHINE_RETIRED || to == MACHINE_GONE)) {
+		map_del(f->since, is->meta.name);
+	}
+}
+
+/* Returns the wall ms at which drover could begin to work for the NodeClaim: its creation, or its
+ * approval if an approval was needed. */
+static int64_t claim_began(const struct node_claim *n)
+{
+	const struct condition *approved = condition_get(&n->status.conditions, APPROVED_CONDITION);
+	const int64_t at =
+		approved && approved->status == CONDITION_TRUE ? approved->last_transition_time : 0;
+
+	return at > n->meta.creation_timestamp ? at : n->meta.creation_timestamp;
+}
+
+/* Counts a machine that begins to serve its NodeClaim. */
+static void served(struct counters *f, const struct machine *was, const struct machine *is)
+{
+	const struct object_ref *ref = is->status.claim_ref;
+	const struct node_claim *n;
+	int64_t ms;
+
+	if (!ref || !f->c->cache[OBJECT_NODE_CLAIM] || !str_eq(was->status.state, "gating") ||
+	    !str_eq(is->status.state, "serving"))
+		return;
+	n = CTX_GET(f->c, OBJECT_NODE_CLAIM, node_claim, ref->name);
+	ms = n ? is->status.state_since - claim_began(n) : -1;
+	if (ms >= 0 && str_eq(n->meta.uid, ref->uid))
+		metric_observe(f->claim_ready, LABELS(str_or(n->spec.node_pool_ref.name, "")),
+			       (double)ms / 1000);
 }
 
 int64_t counters_recycle_ms(const struct counters *f)
@@ -78,11 +133,14 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 	char trace[METRICS_TRACE + 1];
 	int64_t ms;
 
-	if (!counts(f) || !was || !is || !was->status.state ||
+	if (!f || !was || !is || !was->status.state ||
 	    str_eq(was->status.state, is->status.state) ||
 	    machine_state_find(was->status.state) == MACHINE_STATE_NONE)
 		return;
 	recycle(f, was, is);
+	if (!counts(f))
+		return;
+	served(f, was, is);
 	if (str_eq(was->status.state, "serving") && is->status.leave)
 		metric_add(f->leaves, LABELS(str_or(is->status.leave->reason, "")), 1);
 	ms = is->status.state_since - was->status.state_since;
@@ -208,11 +266,11 @@ void counters_turn(struct counters *f)
  * first event, or too shortly before for a scrape. */
 static void delay_new_series(struct counters *f)
 {
-	struct metric *const all[] = {f->state_seconds, f->act_failures, f->claims_created,
-				      f->claims_failed, f->claims_warm,	 f->leaves,
-				      f->wipes,		f->revoked,	 f->turns,
-				      f->transitions,	f->looks,	 f->pod_waits,
-				      f->first_pods,	f->drives};
+	struct metric *const all[] = {
+		f->state_seconds, f->act_failures, f->claims_created, f->claims_failed,
+		f->claims_warm,	  f->leaves,	   f->wipes,	      f->revoked,
+		f->turns,	  f->transitions,  f->looks,	      f->pod_waits,
+		f->first_pods,	  f->drives,	   f->claim_ready,    f->returns};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		metric_delay(all[i], COUNTERS_DELAY_MS);
@@ -295,6 +353,15 @@ struct counters *counters_new(struct context *c)
 		m, "drover_tenant_first_pod_seconds",
 		"Time from a VirtualCluster's creation until its first pod ran on a machine.", NULL,
 		seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->claim_ready = metrics_histogram(
+		m, "drover_claim_ready_seconds",
+		"Time from a NodeClaim's creation, or its approval if it needs one, until its "
+		"machine served.",
+		LABELS("pool"), seconds, sizeof(seconds) / sizeof(seconds[0]));
+	f->returns = metrics_histogram(
+		m, "drover_machine_return_seconds",
+		"Time from the moment a serving machine began to leave until it was free again.",
+		LABELS("pool"), seconds, sizeof(seconds) / sizeof(seconds[0]));
 	delay_new_series(f);
 	return f;
 }

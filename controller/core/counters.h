@@ -19,7 +19,7 @@ struct counters *counters_new(struct context *c);
 void counters_free(struct counters *f);
 
 /* Counts a change of a Machine. was: the object before, is: the object now; nothing is counted if
- * either is NULL. */
+ * either is NULL. When the machine begins to serve, its NodeClaim is read from the cache. */
 void counters_machine(struct counters *f, const struct machine *was, const struct machine *is);
 /* Counts a failed act. act: as in status.operation.step; reason: one of a fixed list of reasons. */
 void counters_act_failed(struct counters *f, const char *act, const char *reason);

@@ -39,6 +39,8 @@ static const struct row {
 	{"drover_claims_warm_total", .first = agents},
 	{"drover_eta_ways_total", .first = transitions, .second = bounds},
 	{"drover_claims_created_total", .named = POOL},
+	{"drover_claim_ready_seconds", .named = POOL},
+	{"drover_machine_return_seconds", .named = POOL},
 	{"drover_claims_failed_total", .named = POOL, .unstarted = true},
 	{"drover_pod_wait_seconds", .named = TENANT, .second = classes},
 	{"drover_machine_looks_total", .named = PROVIDER, .second = outcomes},

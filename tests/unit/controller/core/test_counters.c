@@ -10,7 +10,7 @@
 #include "controller/core/counters.h"
 #include "controller/core/known_series.h"
 #include "controller/core/spans.h"
-#include "tests/world/world.h"
+#include "tests/world/approving.h"
 
 #define MANUAL "docs/metrics.md"
 
@@ -133,6 +133,9 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 				     "client=\"tenant\"} "));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"imaging\"} 1"));
 	assert_null(strstr(page, "drover_machine_state_seconds_count{state=\"serving\"}"));
+	assert_true(shows(page, "drover_claim_ready_seconds_count{pool=\"gpus\"} 1"));
+	assert_true(shows(page, "drover_claim_ready_seconds_bucket{pool=\"gpus\",le=\"30\"} 0"));
+	assert_true(shows(page, "drover_machine_return_seconds_count{pool=\"gpus\"} 0"));
 	assert_true(
 		shows(page, "drover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"allocated\"} 8"));
 	assert_true(shows(page, "drover_gpus{pool=\"gpus\",tenant=\"team-a\",state=\"idle\"} 0"));
@@ -159,6 +162,8 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	assert_true(shows(page,
 			  "drover_machine_state_seconds_bucket{state=\"serving\",le=\"7200\"} 1"));
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"wiping\"} 2"));
+	assert_true(shows(page, "drover_claim_ready_seconds_count{pool=\"gpus\"} 1"));
+	assert_true(shows(page, "drover_machine_return_seconds_count{pool=\"gpus\"} 1"));
 	free(page);
 	world_stop(&w);
 }
@@ -264,6 +269,30 @@ static void a_claim_that_fails_is_counted_once_with_its_reason(void **state)
 	page = page_of(&w);
 	assert_true(shows(page,
 			  "drover_claims_failed_total{pool=\"gpus\",reason=\"ImageMismatch\"} 1"));
+	free(page);
+	world_stop(&w);
+}
+
+/* The claim waits for three hours, and its machine is ready some minutes after the approval. */
+static void the_time_of_a_claim_begins_with_its_approval(void **state)
+{
+	struct sim_world w;
+	char *page;
+
+	(void)state;
+	world_start(&w, 26, 1);
+	approving_ask(&w, json_pack("{s:s}", "claims", "Manual"));
+	world_replica(&w);
+	world_wait_all(&w, "free", 3600);
+	world_pod(&w, &w.tenants[0], "train");
+	approving_wait(&w, "ApprovalPending");
+	world_run(&w, 3 * 3600 * 1000);
+	approving_decide_first(&w, "Approved");
+	world_wait_running(&w, &w.tenants[0], "train", 3600);
+	world_run(&w, 1000);
+	page = page_of(&w);
+	assert_true(shows(page, "drover_claim_ready_seconds_count{pool=\"gpus\"} 1"));
+	assert_true(shows(page, "drover_claim_ready_seconds_bucket{pool=\"gpus\",le=\"3600\"} 1"));
 	free(page);
 	world_stop(&w);
 }
@@ -472,6 +501,93 @@ static void only_a_leader_counts_times_and_only_of_states_that_were_left(void **
 	counters_free(f);
 }
 
+/* Moves the machine to a state at this second of the wall clock. */
+static void move(struct counters *f, struct machine *m, const char *state, int64_t s)
+{
+	const struct machine was = *m;
+
+	m->status.state = state;
+	m->status.state_since = s * 1000;
+	counters_machine(f, &was, m);
+}
+
+/* Returns the number of returns of pool "gpus" in at most le; le NULL: all of them. */
+static double returns(const struct metrics *m, const char *le)
+{
+	char series[128];
+	struct buf b;
+	double n;
+
+	str_format(series, sizeof(series), "\ndrover_machine_return_seconds_%s{pool=\"gpus\"%s%s%s",
+		   le ? "bucket" : "count", le ? ",le=\"" : "", le ? le : "", le ? "\"" : "");
+	buf_init(&b, 1 << 20);
+	metrics_write(m, &b);
+	n = sum_of(b.data, series, "} ");
+	buf_done(&b);
+	return n;
+}
+
+/* The machine begins to leave before this replica leads, is quarantined on its way, and is free
+ * after an hour and a half. */
+static void a_return_is_counted_with_its_quarantine_by_whoever_leads_at_its_end(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct context c = {.metrics = m};
+	struct counters *f = counters_new(&c);
+	struct machine is = {.meta.name = "gpu-1", .status = {.state = "serving", .pool = "gpus"}};
+	struct machine_quarantine q = {.reason = "DriveFailed"};
+
+	(void)state;
+	move(f, &is, "draining", 1000);
+	move(f, &is, "stopping", 1300);
+	is.status.quarantine = &q;
+	move(f, &is, "quarantined", 1400);
+	c.leading = true;
+	move(f, &is, "stopping", 6000);
+	is.status.quarantine = NULL;
+	move(f, &is, "verifying", 6200);
+	is.status.pool = "gpus";
+	move(f, &is, "free", 6400);
+	assert_true(returns(m, NULL) == 1);
+	assert_true(returns(m, "3600") == 0);
+	assert_true(returns(m, "7200") == 1);
+	/* A quarantine is no usual return. */
+	assert_true(counters_recycle_ms(f) == 0);
+	is.status.state = "serving";
+	move(f, &is, "stopping", 7000);
+	move(f, &is, "verifying", 7100);
+	move(f, &is, "free", 7200);
+	assert_true(returns(m, NULL) == 2);
+	assert_true(returns(m, "300") == 1);
+	assert_true(counters_recycle_ms(f) == 200 * 1000);
+	counters_free(f);
+}
+
+static void a_machine_that_does_not_come_back_by_itself_is_no_return(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct context c = {.metrics = m, .leading = true};
+	struct counters *f = counters_new(&c);
+	struct machine is = {.meta.name = "gpu-1", .status = {.state = "serving", .pool = "gpus"}};
+	struct machine_quarantine q = {.reason = "QuarantinedByOperator"};
+
+	(void)state;
+	move(f, &is, "stopping", 1000);
+	is.status.quarantine = &q;
+	move(f, &is, "quarantined", 1100);
+	is.status.quarantine = NULL;
+	move(f, &is, "stopping", 90000);
+	move(f, &is, "free", 90100);
+	is.status.state = "serving";
+	move(f, &is, "draining", 90200);
+	move(f, &is, "serving", 90300);
+	move(f, &is, "stopping", 90400);
+	move(f, &is, "retired", 90500);
+	move(f, &is, "free", 90600);
+	assert_true(returns(m, NULL) == 0);
+	counters_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,6 +596,7 @@ int main(void)
 		cmocka_unit_test(a_new_tenant_is_timed_until_its_first_pod_runs),
 		cmocka_unit_test(a_pool_is_shown_from_its_first_to_its_last_day),
 		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
+		cmocka_unit_test(the_time_of_a_claim_begins_with_its_approval),
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
 		cmocka_unit_test(a_follower_counts_only_its_requests),
 		cmocka_unit_test(failures_of_a_thousand_pools_keep_their_reasons),
@@ -487,6 +604,9 @@ int main(void)
 		cmocka_unit_test(waits_are_counted_by_a_few_priority_classes),
 		cmocka_unit_test(ways_are_counted_by_the_leader_alone),
 		cmocka_unit_test(only_a_leader_counts_times_and_only_of_states_that_were_left),
+		cmocka_unit_test(
+			a_return_is_counted_with_its_quarantine_by_whoever_leads_at_its_end),
+		cmocka_unit_test(a_machine_that_does_not_come_back_by_itself_is_no_return),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));

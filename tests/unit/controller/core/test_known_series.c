@@ -53,7 +53,9 @@ static void an_object_that_is_added_gets_its_series_from_the_leader(void **state
 	known_series_object(&d->c, OBJECT_MACHINE, "m-1");
 	assert_int_equal(count(d, "m-1"), 0);
 	known_series_object(&d->c, OBJECT_NODE_POOL, "l40s");
-	assert_int_equal(count(d, "pool=\"l40s\""), 1);
+	assert_int_equal(count(d, "\ndrover_claims_created_total{pool=\"l40s\"} 0\n"), 1);
+	assert_int_equal(count(d, "\ndrover_claim_ready_seconds_count{pool=\"l40s\"} 0\n"), 1);
+	assert_int_equal(count(d, "\ndrover_machine_return_seconds_count{pool=\"l40s\"} 0\n"), 1);
 }
 
 /* Else names that come and go would fill a family, and new ones would be "other". */
@@ -68,7 +70,8 @@ static void series_of_a_deleted_object_are_removed(void **state)
 	/* A follower, too: it may lead again. */
 	d->c.leading = false;
 	known_series_gone(&d->c, OBJECT_MACHINE, "h100");
-	assert_int_equal(count(d, "pool=\"h100\""), 2);
+	assert_int_equal(count(d, "\ndrover_claims_created_total{pool=\"h100\"}"), 1);
+	assert_int_equal(count(d, "\ndrover_claims_failed_total{pool=\"h100\","), 1);
 	known_series_gone(&d->c, OBJECT_NODE_POOL, "h100");
 	assert_int_equal(count(d, "pool=\"h100\""), 0);
 	assert_int_equal(count(d, "pool=\"h100-2\""), 1);
