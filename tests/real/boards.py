@@ -32,7 +32,8 @@ SCRAPE_S, SCRAPED_S = 1, 60
 OPS = 5  # UP_PORT_OPS in cli/up/up.h
 # Queries that may be empty: what they count does not happen in this test.
 RARE = re.compile(r"drover_claims_failed_total|drover_act_failures_total|drover_machines_warm|drover_cost_month_amount"
-                  r"|drover_machines_quarantined|drover_machines_unreachable|changes\(drover_leading|out_of_order")
+                  r"|drover_machines_quarantined|drover_machines_unreachable|changes\(drover_leading|out_of_order"
+                  r"|drover:error_budget|drover:objective")
 CONFIG = """\
 global: {{scrape_interval: {interval}s}}
 rule_files: [rules.yaml]

@@ -77,6 +77,10 @@ MATRIX = {
         "extraVolumes": [{"name": "agent", "image": {"reference": "registry.example/drover-agent-image:0.1"}}]},
     "no definitions": {"crds": {"install": False}},
     "monitoring": {"monitoring": MONITORED},
+    "objectives": {"monitoring": {"prometheusRule": {
+        "enabled": True, "runbooks": "https://git.example/drover/docs/", "objectives": {
+            # a fraction of --set is a text
+            "podWait": {"share": "0.9", "seconds": 600, "severity": "page"}, "claims": {"share": 0.999}}}}},
 }
 
 # (arguments, parts of the message): the first part is the place.
@@ -112,6 +116,15 @@ BAD = [
     ([*GOOD, "--set", "crds.create=false"], ["/crds'", "'create' not allowed"]),
     ([*GOOD, "--set", "monitoring.serviceMonitor.interval=often"], ["/monitoring/serviceMonitor/interval'"]),
     ([*GOOD, "--set-string", "monitoring.dashboards.enabled=yes"], ["/monitoring/dashboards/enabled'"]),
+    *[([*GOOD, *OPERATOR, "--set", f"monitoring.prometheusRule.{value}"], [f"/monitoring/prometheusRule{at}'"])
+      for value, at in [("objectives.podWait.share=1.5", "/objectives/podWait/share"),
+                        ("objectives.podWait.seconds=1000", "/objectives/podWait/seconds"),
+                        ("objectives.claims.severity=loud", "/objectives/claims/severity"),
+                        ("objectives.claims.seconds=600", "/objectives/claims"),
+                        ("objectives.podWaits.share=0.9", "/objectives"), ("runbooks=a b", "/runbooks")]],
+    ([*GOOD, *OPERATOR, "--set", "monitoring.prometheusRule.enabled=true", "--set",
+      "monitoring.prometheusRule.objectives.wipes=null"],
+     ["monitoring.prometheusRule.objectives.wipes.share is missing"]),
     ([*GOOD, "--set", "monitoring.serviceMonitor.enabled=true"],
      ["monitoring.coreos.com/v1/ServiceMonitor", "monitoring.serviceMonitor.enabled=false"]),
     ([*GOOD, "--set", "monitoring.prometheusRule.enabled=true"],
@@ -147,7 +160,8 @@ class Site:
         """Returns {(kind, name): object} as the API server would store them."""
         out, _ = self.run("kubectl", "apply", "--server-side", "--force-conflicts", "--dry-run=server", "-o", "json",
                           "-f", "-", stdin=text)
-        return {(o["kind"], o["metadata"]["name"]): o for o in json.loads(out)["items"]}
+        found = json.loads(out)
+        return {(o["kind"], o["metadata"]["name"]): o for o in found.get("items", [found])}
 
     def definitions(self):
         """Returns the names of drover's definitions that are not being deleted."""
@@ -265,6 +279,23 @@ def meaning(found):
     assert board["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert {n: json.loads(t)["title"] for n, t in board["data"].items()} == {
         p.name: json.loads(p.read_text())["title"] for p in (ROOT / "deploy/monitoring").glob("*.json")}
+
+
+def rules_by_objectives(site, found):
+    """Checks that the chart's alerts are those of make-rules for the same objectives."""
+    own = site.folder / "objectives.yaml"
+    text = (ROOT / "deploy/monitoring/objectives.yaml").read_text()
+    for old, new in [("runbooks: docs", "runbooks: https://git.example/drover/docs"),
+                     ("podWait:\n  share: 0.95\n  seconds: 1800\n  severity: ticket",
+                      "podWait:\n  share: 0.9\n  seconds: 600\n  severity: page"),
+                     ("claims:\n  share: 0.99", "claims:\n  share: 0.999")]:
+        assert old in text, old
+        text = text.replace(old, new)
+    own.write_text(text)
+    for case, path in ("monitoring", ROOT / "deploy/monitoring/objectives.yaml"), ("objectives", own):
+        rules = site.run("deploy/monitoring/make-rules", "--objectives", path)[0]
+        wanted, = site.accepted(rules).values()
+        assert found[case]["PrometheusRule", "drover"]["spec"] == wanted["spec"], f"{case}: other rules than make-rules'"
 
 
 def overlays(site, found):
@@ -406,6 +437,7 @@ def main():
         operator_definitions(site, "apply")
         found = matrix(site)
         meaning(found)
+        rules_by_objectives(site, found)
         timer.phase(f"{len(found)} sets of values, accepted by the API server")
         count = overlays(site, found)
         timer.phase(f"{count} overlays are the chart's objects")

@@ -2,7 +2,7 @@
 made from the chart.
 
 A chart is read from its directory alone: Helm packages it, and Flux drops symbolic links. So
-files/ has copies. The comments of values.yaml are also the descriptions of values.schema.json and
+files/ has copies; its alerts are written by deploy/monitoring/make-rules. The comments of values.yaml are also the descriptions of values.schema.json and
 the table of README.md. The properties of `settings` are the options of `drover run`.
 """
 import json
@@ -15,8 +15,12 @@ DEPLOY = ROOT / "deploy"
 CHART = DEPLOY / "helm/drover"
 BASE = DEPLOY / "controller.yaml"
 DROVER = ROOT / "build/rel/drover"
+MAKE_RULES = DEPLOY / "monitoring/make-rules"
+OBJECTIVES = DEPLOY / "monitoring/objectives.yaml"
+RULE_VALUES = ("monitoring", "prometheusRule")
 # Options that the chart sets, because Services and permissions depend on them.
 SET_BY_CHART = {"config", "kubeconfig", "namespace", "identity", "log-json", "leader-service", "pod-ip", "node-name"}
+RULES = "files/rules.yaml"
 NAMESPACE = "drover-system"
 KUBE = "1.30.0"  # the oldest that the chart supports
 # Templates whose objects are in deploy/controller.yaml; the rest of the chart is in deploy/crds,
@@ -34,7 +38,6 @@ ONLY_HELM = re.compile(r"^ *(?:app\.kubernetes\.io/(?:instance|managed-by|versio
 def copies():
     """Yields (name below files/, source)."""
     yield "rbac.yaml", DEPLOY / "rbac.yaml"
-    yield "rules.yaml", DEPLOY / "monitoring/rules.yaml"
     for path in sorted((DEPLOY / "crds").glob("*.yaml")):
         yield f"crds/{path.name}", path
     for path in sorted((DEPLOY / "monitoring").glob("*.json")):
@@ -58,6 +61,30 @@ def values():
             found[tuple(path)] = (" ".join(comment), default.strip() or None)
             comment = []
     return found
+
+
+def objectives():
+    """Returns {(key, ...) below RULE_VALUES: default as text}, as objectives.yaml has them."""
+    found, objective = {}, None
+    for line in OBJECTIVES.read_text().splitlines():
+        key, _, text = line.split("#")[0].partition(":")
+        if key.strip() and text.strip():
+            found[("objectives", objective, key.strip()) if key.startswith(" ") else (key,)] = text.strip()
+        elif key.strip():
+            objective = key
+    return found
+
+
+def check_objectives():
+    """Fails if the chart's alerts are for other objectives than deploy/monitoring/rules.yaml."""
+    for path, text in objectives().items():
+        default = values().get((*RULE_VALUES, *path), ("", None))[1]
+        assert default == text, f"values.yaml: {'.'.join((*RULE_VALUES, *path))} is {default}, in objectives.yaml {text}"
+
+
+def rules():
+    """Returns the chart's alerts, with names for the values."""
+    return subprocess.run([str(MAKE_RULES), "--chart"], check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def options():
@@ -133,11 +160,13 @@ def generated():
     """Yields (path, text) of all files that are made without Helm."""
     for name, source in copies():
         yield CHART / "files" / name, source.read_text()
+    check_objectives()
+    yield CHART / RULES, rules()
     yield CHART / "values.schema.json", schema()
     yield CHART / "README.md", readme()
 
 
 def left_over():
     """Returns the files below files/ that have no source any more."""
-    wanted = {CHART / "files" / name for name, _ in copies()}
+    wanted = {CHART / "files" / name for name, _ in copies()} | {CHART / RULES}
     return sorted(p for p in (CHART / "files").rglob("*") if p.is_file() and p not in wanted)
