@@ -71,7 +71,7 @@ struct consolidate_run {
 	 * by_trouble(). */
 	struct host **order;
 	size_t nhosts, ncandidates;
-	struct map *by_load, *by_claim;
+	struct map *by_load;
 	/* Nodes of each tenant, by plan_tenant.number. */
 	struct tenant_hosts *tenants;
 	struct consolidate *out;
@@ -295,7 +295,7 @@ static void open_host(struct consolidate_run *r, struct host *h)
 	struct tenant_hosts *of = &r->tenants[h->tenant->number];
 
 	h->bin = bins_count(b);
-	open_bins_add_node(p, h->it, r->by_claim);
+	open_bins_add_node(p, h->it);
 	h->has_bin = bins_count(b) > h->bin;
 	if (!h->has_bin)
 		return;
@@ -520,7 +520,6 @@ struct consolidate_run *consolidate_begin(struct world *w, int64_t now_ms, struc
 	w->plan++;
 	r->p.cells = cells_new(&r->p);
 	r->by_load = planning_map(&r->p);
-	r->by_claim = planning_map(&r->p);
 	r->out = arena_new_obj(a, struct consolidate);
 	r->movers = arena_calloc(a, pods + 1, sizeof(*r->movers));
 	r->hosts = arena_calloc(a, nodes + 1, sizeof(*r->hosts));

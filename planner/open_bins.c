@@ -54,9 +54,9 @@ static void raise(struct overhead *o, const char *name, __int128 nano, struct ar
 /* Updates the tenant's DaemonSet overhead from Ready node h, if h belongs to a claim. Such a node
  * has the pods of all DaemonSets, or will have them soon. CSI driver limits of a new node are
  * assumed to be those of existing nodes. */
-static void measure(struct planning *p, const struct world_host *h)
+static void measure(const struct planning *p, struct plan_tenant *t, const struct world_host *h)
 {
-	struct overhead *o = &planning_tenant(p, h->node.tenant)->overhead;
+	struct overhead *o = &t->overhead;
 	const struct resources *has = &h->node.allocatable;
 	const struct world_load *l = h->load;
 
@@ -98,9 +98,10 @@ static void place_bound(struct planning *p, const struct plan_tenant *t, const s
 			     l->spots[i].pods, l->spots[i].terminating);
 }
 
-static void seat(struct planning *p, const struct world_claim *c, size_t bin, bool ready)
+static void seat(struct planning *p, const struct world_claimed *held, size_t bin, bool ready)
 {
-	struct plan_tenant *t = planning_tenant(p, c->tenant);
+	const struct world_claim *c = &held->claim;
+	struct plan_tenant *t = held->tenant;
 	struct plan_placement *s = c->npods ? arena_new_obj(p->a, struct plan_placement) : NULL;
 
 	if (s && !t->placements)
@@ -147,18 +148,19 @@ static bool is_unsettled(struct planning *p, const struct world_claim *c,
 /* Adds no bin for the node while its claim is used as the bin: until the claim is ready, or while
  * is_unsettled() is true. If the claim is leaving or failed, or the node is unschedulable or not
  * Ready, the bin accepts no pods. */
-void open_bins_add_node(struct planning *p, struct world_host *h, struct map *by_claim)
+void open_bins_add_node(struct planning *p, struct world_host *h)
 {
 	const struct world_node *n = &h->node;
-	const struct world_claim *c = n->claim ? world_find(p->w->claims, n->claim) : NULL;
+	struct plan_tenant *t = planning_tenant(p, n->tenant);
+	struct world_claimed *held = n->claim ? world_find(p->w->claims, n->claim) : NULL;
+	const struct world_claim *c = held ? &planning_claimed(p, held)->claim : NULL;
 	size_t at;
-	struct bin bin = {PLAN_ON_NODE, n->name,    0,
-			  &n->labels,	&n->taints, c ? world_find(p->w->pools, c->pool) : NULL,
-			  NULL};
+	struct bin bin = {
+		PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints, held ? held->pool : NULL, NULL};
 
-	measure(p, h);
-	if (c && str_eq(c->tenant, n->tenant)) {
-		map_put(by_claim, c->name, h);
+	measure(p, t, h);
+	if (held && held->tenant == t) {
+		held->host = h;
 		if ((!c->ready || is_unsettled(p, c, n)) && !c->failed && !c->leaving)
 			return;
 		if (c->failed || c->leaving)
@@ -168,10 +170,10 @@ void open_bins_add_node(struct planning *p, struct world_host *h, struct map *by
 		bin.kind = PLAN_NOTHING;
 	if (bin.kind == PLAN_NOTHING && !p->groups)
 		return;
-	at = bins_add(open_bins_of(p, planning_tenant(p, n->tenant)), &bin, node_row(p, h));
-	place_bound(p, planning_tenant(p, n->tenant), h->load, at);
-	if (c && c->ready && bin.kind == PLAN_ON_NODE && str_eq(c->tenant, n->tenant))
-		seat(p, c, at, true);
+	at = bins_add(open_bins_of(p, t), &bin, node_row(p, h));
+	place_bound(p, t, h->load, at);
+	if (held && c->ready && bin.kind == PLAN_ON_NODE && held->tenant == t)
+		seat(p, held, at, true);
 }
 
 /* Returns the labels of the claim's node. h: the node; NULL: the node does not exist yet, and
@@ -185,11 +187,11 @@ static struct labels node_labels(const struct planning *p, const struct world_cl
 	return world_name_labels(&of, h ? h->node.name : c->name, p->a);
 }
 
-void open_bins_add_claim(struct planning *p, const struct world_claim *c,
-			 const struct map *by_claim)
+void open_bins_add_claim(struct planning *p, struct world_claimed *held)
 {
-	struct plan_tenant *t = planning_tenant(p, c->tenant);
-	struct world_host *h = map_get(by_claim, c->name);
+	const struct world_claim *c = &planning_claimed(p, held)->claim;
+	struct plan_tenant *t = held->tenant;
+	struct world_host *h = held->host;
 	struct labels *labels;
 	size_t bin;
 
@@ -201,11 +203,11 @@ void open_bins_add_claim(struct planning *p, const struct world_claim *c,
 	if (h)
 		take_load(p, h->load, p->scratch);
 	planning_take_overhead(p, t, h ? h->load : NULL, p->scratch);
-	bin = bins_add(open_bins_of(p, t),
-		       &(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints,
-				     world_find(p->w->pools, c->pool), NULL},
-		       p->scratch);
+	bin = bins_add(
+		open_bins_of(p, t),
+		&(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints, held->pool, NULL},
+		p->scratch);
 	if (h)
 		place_bound(p, t, h->load, bin);
-	seat(p, c, bin, false);
+	seat(p, held, bin, false);
 }

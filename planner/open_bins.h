@@ -15,13 +15,11 @@
 #define OPEN_BINS_SETTLE_MS ((int64_t)180000)
 /* Adds the bin of node h, unless the node's claim is used as the bin instead. If the node accepts
  * no pods, the bin only makes the node's pods count for topology constraints. Call for each node of
- * the world. by_claim: a map, empty at first; receives claim name -> node for
- * open_bins_add_claim(). */
-void open_bins_add_node(struct planning *p, struct world_host *h, struct map *by_claim);
-/* Adds the bin of claim c if the claim is in progress. Call for each claim of the world, after
- * open_bins_add_node() for all nodes. by_claim: the map that open_bins_add_node() filled. */
-void open_bins_add_claim(struct planning *p, const struct world_claim *c,
-			 const struct map *by_claim);
+ * the world. */
+void open_bins_add_node(struct planning *p, struct world_host *h);
+/* Adds the bin of the claim if the claim is in progress. Call for each claim of the world, after
+ * open_bins_add_node() for all nodes. */
+void open_bins_add_claim(struct planning *p, struct world_claimed *held);
 /* Returns the tenant's bins, created if missing. */
 struct bins *open_bins_of(struct planning *p, struct plan_tenant *t);
 

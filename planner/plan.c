@@ -209,8 +209,6 @@ struct plan_run {
 	 * all or waiting. */
 	size_t n, at;
 	struct profiles_run profiles;
-	/* Map from claim name to the node that belongs to the claim, see open_bins_add_node(). */
-	struct map *by_claim;
 	struct reclaim *reclaim;
 };
 
@@ -314,10 +312,8 @@ static void do_nodes(struct plan_run *r)
 	struct planning *p = &r->p;
 	const struct world_list *nodes = world_nodes(p->w);
 
-	if (!r->by_claim)
-		r->by_claim = planning_map(p);
 	for (; r->at < nodes->n && !slice_is_over(r); r->at++) {
-		open_bins_add_node(p, nodes->v[r->at], r->by_claim);
+		open_bins_add_node(p, nodes->v[r->at]);
 		p->work += HOST_WORK;
 	}
 	if (r->at == nodes->n)
@@ -330,7 +326,7 @@ static void do_claims(struct plan_run *r)
 	const struct world_list *claims = world_claims(p->w);
 
 	for (; r->at < claims->n && !slice_is_over(r); r->at++) {
-		open_bins_add_claim(p, claims->v[r->at], r->by_claim);
+		open_bins_add_claim(p, claims->v[r->at]);
 		p->work += HOST_WORK;
 	}
 	if (r->at < claims->n)

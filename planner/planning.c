@@ -74,15 +74,32 @@ void planning_end(const struct planning *p)
 
 struct plan_tenant *planning_tenant(struct planning *p, const char *name)
 {
-	struct plan_tenant *t = map_get(p->tenants, str_or(name, ""));
+	struct plan_tenant *t = p->last_tenant;
 
+	if (t && t->it && str_eq(t->it->name, name))
+		return t;
+	t = map_get(p->tenants, str_or(name, ""));
 	if (!t) {
 		t = arena_new_obj(p->a, struct plan_tenant);
 		t->it = world_find(p->w->tenants, name);
 		t->number = map_size(p->tenants);
 		map_put(p->tenants, str_or(name, ""), t);
 	}
-	return t;
+	return p->last_tenant = t;
+}
+
+struct world_claimed *planning_claimed(struct planning *p, struct world_claimed *c)
+{
+	const struct world_claim *it = &c->claim;
+
+	if (c->plan == p->w->plan)
+		return c;
+	c->plan = p->w->plan;
+	c->tenant = planning_tenant(p, it->tenant);
+	c->pool = world_find(p->w->pools, it->pool);
+	c->machine = it->machine ? map_get(p->w->machines, it->machine) : NULL;
+	c->host = NULL;
+	return c;
 }
 
 bool planning_attachments_pass(struct quantity want, const struct quantity *less)

@@ -221,6 +221,9 @@ struct planning {
 	struct arena *a;
 	/* Tenant name -> struct plan_tenant. */
 	struct map *tenants;
+	/* Result of the last planning_tenant() with a name; NULL: none. Objects of one tenant often
+	 * follow each other. */
+	struct plan_tenant *last_tenant;
 	/* columns: map from requested resource to struct column (classes.c). column: names of the
 	 * resources that have a column, by column number. */
 	struct map *columns;
@@ -273,6 +276,9 @@ struct map *planning_map(struct planning *p);
 /* Frees all maps that planning_map() returned. */
 void planning_end(const struct planning *p);
 struct plan_tenant *planning_tenant(struct planning *p, const char *name);
+/* Fills the members of *c that name objects, unless this plan has already filled them. Returns
+ * c. */
+struct world_claimed *planning_claimed(struct planning *p, struct world_claimed *c);
 /* planning_add() returns a + b, planning_sub() returns a - b. On overflow they return INT64_MAX or
  * INT64_MIN, because amounts are chosen by tenants. */
 static inline int64_t planning_add(int64_t a, int64_t b)

@@ -67,6 +67,8 @@ struct reclaim {
 	/* Pods of the present entry that have no machine yet. */
 	size_t left;
 	struct reclaim_search *search;
+	/* Follows the search; NULL: not begun. */
+	struct reclaim_grouping *grouping;
 	/* searching: the present entry waits for `search`. looked: `v` and `groups` are
 	 * complete. */
 	bool searching, looked;
@@ -668,10 +670,16 @@ static bool search(struct reclaim *r)
 {
 	if (!r->search)
 		r->search = reclaim_search_new(r->p, r->now);
-	if (reclaim_search_next(r->search))
+	if (!r->grouping) {
+		if (reclaim_search_next(r->search))
+			return false;
+		r->v = reclaim_search_found(r->search, &r->nv);
+		r->grouping = reclaim_grouping_new(r->p, r->v, r->nv);
 		return false;
-	r->v = reclaim_search_found(r->search, &r->nv);
-	r->groups = reclaim_groups_of(r->p, r->v, r->nv);
+	}
+	if (reclaim_grouping_next(r->grouping))
+		return false;
+	r->groups = reclaim_grouping_found(r->grouping);
 	r->looked = true;
 	return true;
 }

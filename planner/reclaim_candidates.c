@@ -17,7 +17,7 @@
 /* Numbers of claims, pods, gangs and units for one portion. */
 #define PORTION 256
 
-enum portion { CLAIMS, ORDER, PODS, GANGS, LINKS, SUMS, DONE };
+enum portion { CLAIMS, PODS, GANGS, LINKS, SUMS, DONE };
 
 struct reclaim_search {
 	struct planning *p;
@@ -27,11 +27,13 @@ struct reclaim_search {
 	enum portion portion;
 	/* Number of claims or units that the present portion has processed. */
 	size_t at;
+	/* Kind of the last machine, and the duration of that machine's move in ms; NULL: none
+	 * yet. */
+	const struct world_kind *kind;
+	int64_t kind_ms;
 	/* Position among the pods or gangs; on: it is valid. */
 	struct map_iter it;
 	bool on;
-	/* Candidates by address of their load. */
-	struct candidate **by;
 };
 
 __int128 reclaim_weight_of(const struct resources *r)
@@ -62,47 +64,54 @@ static bool may_go(const struct world_claim *c, const struct world_pool *pool,
 	       pool->reclaim != WORLD_RECLAIM_NEVER && t->it && !t->it->paused;
 }
 
-static int by_name(const void *x, const void *y)
+/* As reclaim_move_ms_of(); machines of one kind often follow each other. */
+static int64_t move_ms(struct reclaim_search *s, const struct world_stock *m)
 {
-	return strcmp(((const struct candidate *)x)->claim->name,
-		      ((const struct candidate *)y)->claim->name);
+	if (s->kind != m->group->kind)
+		s->kind_ms = reclaim_move_ms_of(s->p, &m->m);
+	s->kind = m->group->kind;
+	return s->kind_ms;
 }
 
-static void add_candidate(struct reclaim_search *s, const struct world_claim *c)
+/* Returns the Node that has the claim's name; NULL: none. */
+static struct world_host *node_of(const struct planning *p, const struct world_claimed *held)
 {
-	struct plan_tenant *t = planning_tenant(s->p, c->tenant);
-	const struct world_pool *pool = world_find(s->p->w->pools, c->pool);
-	struct world_stock *m = c->machine ? map_get(s->p->w->machines, c->machine) : NULL;
-	struct world_host *h;
+	const struct world_claim *c = &held->claim;
 
-	if (!m || !may_go(c, pool, t))
+	return held->host && str_eq(held->host->node.name, c->name)
+		       ? held->host
+		       : world_find(p->w->nodes, arena_printf(p->a, "%s/%s", c->tenant, c->name));
+}
+
+static void add_candidate(struct reclaim_search *s, struct world_claimed *held)
+{
+	const struct world_claim *c = &planning_claimed(s->p, held)->claim;
+	const struct world_host *h;
+
+	if (!held->machine || !may_go(c, held->pool, held->tenant))
 		return;
-	h = world_find(s->p->w->nodes, arena_printf(s->p->a, "%s/%s", c->tenant, c->name));
-	s->v[s->nv++] = (struct candidate){.claim = c,
-					   .load = h ? h->load : NULL,
-					   .tenant = t,
-					   .pool = pool,
-					   .m = m,
-					   .priority = INT64_MIN,
-					   .barred = !h || h->node.unschedulable ||
-						     s->now - c->created_ms < RECLAIM_KEEP_MS};
+	h = node_of(s->p, held);
+	if (h) {
+		h->load->plan = s->p->w->plan;
+		h->load->candidate = s->nv;
+	}
+	s->v[s->nv] = (struct candidate){
+		.claim = c,
+		.move = reclaim_weight_of(&c->capacity) * move_ms(s, held->machine),
+		.root = s->nv,
+		.next = SIZE_MAX,
+		.tenant = held->tenant,
+		.pool = held->pool,
+		.m = held->machine,
+		.priority = INT64_MIN,
+		.barred = !h || h->node.unschedulable || s->now - c->created_ms < RECLAIM_KEEP_MS};
+	s->nv++;
 }
 
-static struct candidate *of_load(struct candidate *const *by, size_t n, const struct world_load *l)
+/* Returns the candidate whose Node has the load; NULL: none. */
+static struct candidate *of_load(struct reclaim_search *s, const struct world_load *l)
 {
-	size_t from = 0, to = n;
-
-	while (from < to) {
-		const size_t mid = from + (to - from) / 2;
-
-		if (by[mid]->load == l)
-			return by[mid];
-		if (by[mid]->load < l)
-			from = mid + 1;
-		else
-			to = mid;
-	}
-	return NULL;
+	return l && l->plan == s->p->w->plan ? &s->v[l->candidate] : NULL;
 }
 
 static size_t root_of(struct reclaim_search *s, size_t i)
@@ -130,14 +139,13 @@ static void add_pod(struct reclaim_search *s, struct candidate *c, const struct 
 /* Joins all machines with pods of the gang into one unit (they can only be taken back together). If
  * a pod of the gang is on a machine that may not be taken back, bars the whole unit: none of its
  * machines may be taken. */
-static void join_gang(struct reclaim_search *s, struct candidate *const *by, size_t n,
-		      const struct world_gang *g)
+static void join_gang(struct reclaim_search *s, const struct world_gang *g)
 {
 	struct candidate *first = NULL;
 	bool barred = false;
 
 	for (const struct world_member *m = g->first; m; m = m->after) {
-		struct candidate *c = m->pod->load ? of_load(by, n, m->pod->load) : NULL;
+		struct candidate *c = of_load(s, m->pod->load);
 		size_t a, b;
 
 		s->p->work += 2;
@@ -151,28 +159,6 @@ static void join_gang(struct reclaim_search *s, struct candidate *const *by, siz
 	}
 	if (first && barred)
 		first->barred = true;
-}
-
-static int by_load_at(const void *x, const void *y)
-{
-	const struct candidate *a = *(struct candidate *const *)x,
-			       *b = *(struct candidate *const *)y;
-
-	return a->load < b->load ? -1 : a->load > b->load;
-}
-
-/* Puts the candidates in the order of their names, and in `by` in the order of their loads. */
-static void sort(struct reclaim_search *s)
-{
-	qsort(s->v, s->nv, sizeof(*s->v), by_name);
-	s->by = arena_calloc(s->p->a, s->nv + 1, sizeof(struct candidate *));
-	for (size_t i = 0; i < s->nv; i++) {
-		s->v[i].root = i;
-		s->v[i].next = SIZE_MAX;
-		s->by[i] = &s->v[i];
-	}
-	qsort(s->by, s->nv, sizeof(struct candidate *), by_load_at);
-	s->p->work += 20 * s->nv;
 }
 
 static void look_at_claims(struct reclaim_search *s)
@@ -189,18 +175,18 @@ static void look_at_pods(struct reclaim_search *s)
 {
 	for (size_t i = 0; i < PORTION && s->on; i++, s->on = map_next(s->p->w->pods, &s->it)) {
 		const struct world_one *pod = s->it.value;
-		struct candidate *c = pod->load ? of_load(s->by, s->nv, pod->load) : NULL;
+		struct candidate *c = of_load(s, pod->load);
 
 		if (c)
 			add_pod(s, c, pod);
 	}
-	s->p->work += 5 * PORTION;
+	s->p->work += 10 * PORTION;
 }
 
 static void look_at_gangs(struct reclaim_search *s)
 {
 	for (size_t i = 0; i < PORTION && s->on; i++, s->on = map_next(s->p->w->gangs, &s->it))
-		join_gang(s, s->by, s->nv, s->it.value);
+		join_gang(s, s->it.value);
 	s->p->work += PORTION;
 }
 
@@ -229,8 +215,7 @@ static void sum_units(struct reclaim_search *s)
 		root->unit.n++;
 		root->unit.barred |= c->barred;
 		root->unit.age = c->age > root->unit.age ? c->age : root->unit.age;
-		root->unit.cost += c->lost + reclaim_weight_of(&c->claim->capacity) *
-						     reclaim_move_ms_of(s->p, &c->m->m);
+		root->unit.cost += c->lost + c->move;
 	}
 	s->p->work += 10 * PORTION;
 }
@@ -259,11 +244,7 @@ bool reclaim_search_next(struct reclaim_search *s)
 	case CLAIMS:
 		look_at_claims(s);
 		if (s->at == world_claims(s->p->w)->n)
-			begin(s, s->nv ? ORDER : DONE);
-		break;
-	case ORDER:
-		sort(s);
-		begin(s, PODS);
+			begin(s, s->nv ? PODS : DONE);
 		break;
 	case PODS:
 		look_at_pods(s);

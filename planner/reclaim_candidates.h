@@ -14,13 +14,14 @@
 /* A machine that serves a tenant in a pool whose reclaim policy allows it to be taken back. */
 struct candidate {
 	const struct world_claim *claim;
-	const struct world_load *load;
 	struct plan_tenant *tenant;
 	const struct world_pool *pool;
 	const struct world_stock *m;
 	/* Work of the machine's pods that would be lost: the sum of run time times GPUs, in ms
 	 * times thousandths of a GPU. */
 	__int128 lost;
+	/* Cost of moving the machine to the next tenant, in the same unit. */
+	__int128 move;
 	/* Longest run time of a pod on the machine, in ms. */
 	int64_t age;
 	/* Highest priority of the machine's pods, as it counts among tenants. */
@@ -51,7 +52,7 @@ struct candidate {
 
 /* Finds all candidates and their units, in portions, so that a plan can be made in slices:
  * reclaim_search_next() does one portion and returns false once all are done. Then
- * reclaim_search_found() returns the candidates by name of the claim, *n of them. All is allocated
+ * reclaim_search_found() returns the candidates, oldest claim first, *n of them. All is allocated
  * in the plan's arena. */
 struct reclaim_search;
 struct reclaim_search *reclaim_search_new(struct planning *p, int64_t now_ms);

@@ -34,7 +34,12 @@ struct reclaim_groups {
 };
 
 /* Divides all units that are not barred into groups, and sets unit.group and unit.place of each of
- * their roots. v: the n candidates. */
-struct reclaim_groups reclaim_groups_of(struct planning *p, struct candidate *v, size_t n);
+ * their roots; in portions, so that a plan can be made in slices. v: the n candidates.
+ * reclaim_grouping_next() does one portion and returns false once all are done. Then
+ * reclaim_grouping_found() returns the groups. All is allocated in the plan's arena. */
+struct reclaim_grouping;
+struct reclaim_grouping *reclaim_grouping_new(struct planning *p, struct candidate *v, size_t n);
+bool reclaim_grouping_next(struct reclaim_grouping *x);
+struct reclaim_groups reclaim_grouping_found(const struct reclaim_grouping *x);
 
 #endif

@@ -58,14 +58,15 @@ struct supply *supply_new(struct planning *p)
 	return s;
 }
 
-void supply_charge(struct supply *s, const struct world_claim *c)
+void supply_charge(struct supply *s, struct world_claimed *held)
 {
+	const struct world_claim *c = &planning_claimed(s->p, held)->claim;
 	struct supply_pool *pool = map_get(s->by_name, str_or(c->pool, ""));
-	struct world_stock *m = c->machine ? map_get(s->p->w->machines, c->machine) : NULL;
+	struct world_stock *m = held->machine;
 
 	if (c->failed && !c->machine)
 		return;
-	tally_charge(&planning_tenant(s->p, c->tenant)->tally, &c->capacity, s->p->a);
+	tally_charge(&held->tenant->tally, &c->capacity, s->p->a);
 	quota_changed(s->p);
 	if (pool)
 		tally_charge(&pool->tally, &c->capacity, s->p->a);

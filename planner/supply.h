@@ -27,7 +27,7 @@ struct supply_choice {
 struct supply *supply_new(struct planning *p);
 /* Adds the claim's capacity to the holdings of its tenant and pool, and marks its machine as taken.
  * Call for each claim of the world before calling the functions below. */
-void supply_charge(struct supply *s, const struct world_claim *c);
+void supply_charge(struct supply *s, struct world_claimed *held);
 
 /* Prepares the search for a cell (a set of interchangeable pods): determines which pools and offers
  * suit and, if a topology constraint needs them, the domains with free machines. Call before

@@ -446,8 +446,10 @@ static bool same_claim(const struct world_claim *a, const struct world_claim *b)
 bool world_put_claim(struct world *w, const struct world_claim *m)
 {
 	struct arena *a = arena_new();
-	struct world_claim *c = COPY(m), *old = world_find(w->claims, m->name);
+	struct world_claimed *held = arena_new_obj(a, struct world_claimed);
+	struct world_claim *c = &held->claim, *old = world_find(w->claims, m->name);
 
+	*c = *m;
 	TEXT(name);
 	TEXT(tenant);
 	TEXT(pool);
@@ -460,7 +462,7 @@ bool world_put_claim(struct world *w, const struct world_claim *m)
 	c->capacity = world_copy_resources(&m->capacity, a);
 	if (old && same_claim(old, c))
 		return nothing_new(a);
-	put(w->claims, c->name, c, a);
+	put(w->claims, c->name, held, a);
 	w->sorted_claims.fresh = false;
 	return true;
 }

@@ -139,6 +139,10 @@ struct world_load {
 	size_t nspots, spots_cap;
 	/* Free amounts of the node, one for each column (resource name in world.columns). */
 	int64_t *row;
+	/* Serial of the plan whose reclaim pass may take the node's machine back; candidate: index
+	 * of that machine among the candidates (reclaim_candidates.c). */
+	uint64_t plan;
+	size_t candidate;
 	/* Value of world.columns_serial for which row was computed; 0: row must be computed
 	 * again. */
 	uint64_t row_of;
@@ -148,6 +152,22 @@ struct world_load {
 struct world_host {
 	struct world_node node;
 	struct world_load *load;
+};
+
+/* A claim as the world stores it. */
+struct world_claimed {
+	/* Must be the first member: lists of claims (world_claims()) are also read as lists of
+	 * struct world_claim. */
+	struct world_claim claim;
+	/* Serial of the plan that filled the members below (planning_claimed()). */
+	uint64_t plan;
+	/* Objects that the claim names; NULL: they are not in the world. */
+	struct plan_tenant *tenant;
+	const struct world_pool *pool;
+	struct world_stock *machine;
+	/* Node of the claim's tenant that names the claim, once its bin was considered
+	 * (open_bins_add_node()); NULL: none. */
+	struct world_host *host;
 };
 
 /* Objects of one sort, sorted. fresh: true until one of the objects changes; then the list must be

@@ -154,9 +154,10 @@ static inline void bench_put_nodes(struct world *w, unsigned nodes, unsigned pod
 	}
 }
 
-/* Result of a measurement: the best time of its rounds, and the peak of memory of its process */
+/* Result of a measurement: the best time of its rounds, the time of one work unit (0: not
+ * measured), and the peak of memory of its process */
 struct bench_figure {
-	double all_ms, plan_ms, mb;
+	double all_ms, plan_ms, unit_ns, mb;
 	size_t served, pods, claims;
 };
 

@@ -31,6 +31,7 @@ GROUPS = [
         ("plan_reclaim_4k_ms", "plan of 4,000 pods that wait for 4,000 machines, half of them borrowed"),
         ("plan_reclaim_10k_ms", "the same for 10,000 pods and machines"),
         ("plan_reclaim_slice_ms", "its longest turn"),
+        ("plan_reclaim_unit_ns", "time of one work unit in the turn in which a unit takes longest"),
         ("plan_reclaim_exponent", "growth of its time: 1 is linear, 2 is quadratic"),
         ("plan_timeline_ms", "expected times of 20,000 waiting pods, in addition to their plan"),
         ("plan_rss_mb", "peak memory of a plan of 20,000 pods and 2,000 Nodes"),
