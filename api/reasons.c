@@ -4,8 +4,8 @@
 #include "base/str.h"
 
 const struct reason_info reason_info[REASONS] = {
-	[REASON_NONE] = {"", "", ""},
-#define REASON(name_, means_, helps_) [REASON_##name_] = {#name_, means_, helps_},
+	[REASON_NONE] = {"", "", "", "", 0, "", ""},
+#define REASON(name_, ...) [REASON_##name_] = {#name_, __VA_ARGS__},
 #include "api/reasons.def"
 };
 

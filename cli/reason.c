@@ -67,12 +67,12 @@ static const struct argp argp = {
 
 /* --- reasons ---------------------------------------------------------------------------------- */
 
-/* Returns {reason, means, helps} of a reason, owned by the caller. The texts have MACHINE in place
- * of a machine's name. */
+/* Returns {reason, means, byItself, helps} of a reason, owned by the caller. The texts have MACHINE
+ * in place of a machine's name. */
 static json_t *row_of(enum reason r)
 {
-	json_t *o = json_pack("{s:s, s:s}", "reason", reason_info[r].name, "means",
-			      reason_info[r].means);
+	json_t *o = json_pack("{s:s, s:s, s:s}", "reason", reason_info[r].name, "means",
+			      reason_info[r].means, "byItself", reason_info[r].alone);
 
 	answer_help(o, reason_info[r].helps, "MACHINE");
 	return o;
@@ -104,8 +104,12 @@ static json_t *of_tenant(const char *name)
 
 static void print_reason(const json_t *o)
 {
-	printf("%s\n  meaning       %s\n  what helps    %s\n", json_str_at(o, "reason"),
-	       json_str_at(o, "means"),
+	const char *alone = json_str_at(o, "byItself");
+
+	printf("%s\n  meaning       %s\n", json_str_at(o, "reason"), json_str_at(o, "means"));
+	if (alone)
+		printf("  by itself     %s\n", alone);
+	printf("  what helps    %s\n",
 	       json_string_value(json_array_get(json_object_get(o, "helps"), 0)));
 }
 

@@ -1,37 +1,10 @@
-#include "tests/unit/testing.h"
+#include "tests/unit/generated.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/str.h"
 #include "base/data/yaml.h"
 #include "api/crd.h"
-
-/* Compares the file with the generated text, or writes the file if DROVER_REGENERATE=1. The current
- * directory must be the root of the tree. */
-static void assert_file(const char *path, const struct buf *want)
-{
-	static char text[4 * 1024 * 1024];
-	FILE *f;
-	size_t n;
-
-	assert_false(want->over);
-	if (str_eq(getenv("DROVER_REGENERATE"), "1")) {
-		f = fopen(path, "w");
-		assert_non_null(f);
-		assert_int_equal(fwrite(want->data, 1, want->len, f), want->len);
-		assert_int_equal(fclose(f), 0);
-		return;
-	}
-	f = fopen(path, "r");
-	if (!f)
-		fail_msg("%s: cannot be read", path);
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = '\0';
-	if (n != want->len || memcmp(text, want->data, n) != 0)
-		fail_msg("%s is not what the tables say: run this test with DROVER_REGENERATE=1",
-			 path);
-}
 
 static void the_files_in_deploy_are_what_the_tables_say(void **state)
 {
@@ -43,11 +16,11 @@ static void the_files_in_deploy_are_what_the_tables_say(void **state)
 		buf_init(&b, 4 * 1024 * 1024);
 		crd_write(k, &b);
 		assert_true(str_format(path, sizeof(path), "deploy/crds/%s.yaml", k->plural));
-		assert_file(path, &b);
+		assert_generated(path, &b);
 		/* the copy in the Helm chart */
 		assert_true(str_format(path, sizeof(path), "deploy/helm/drover/files/crds/%s.yaml",
 				       k->plural));
-		assert_file(path, &b);
+		assert_generated(path, &b);
 		buf_done(&b);
 	}
 }
@@ -59,7 +32,7 @@ static void the_reference_page_is_what_the_tables_say(void **state)
 	(void)state;
 	buf_init(&b, 4 * 1024 * 1024);
 	crds_reference(&b);
-	assert_file("docs/reference.md", &b);
+	assert_generated("docs/reference.md", &b);
 	buf_done(&b);
 }
 

@@ -55,8 +55,8 @@ static char *text_of(const char *path, struct arena *a)
 	return text;
 }
 
-/* The rows of docs/reasons.md are: | `Reason` | meaning | what you can do |. The last column writes
- * MACHINE for the machine's name. */
+/* The rows of docs/reasons.md are: | [`Reason`](runbooks/Reason.md) | meaning | what you can do |.
+ * The last column writes MACHINE for the machine's name. */
 static void the_manual_has_each_reason_and_no_other(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -69,12 +69,13 @@ static void the_manual_has_each_reason_and_no_other(void **state)
 
 		for (const char *at; (at = strstr(p, "%s")); p = at + 2)
 			h = arena_printf(a, "%s%.*sMACHINE", h, (int)(at - p), p);
-		row = arena_printf(a, "\n| `%s` | %s | %s%s |\n", reason_info[r].name,
-				   reason_info[r].means, h, p);
+		row = arena_printf(a, "\n| [`%s`](runbooks/%s.md) | %s | %s%s |\n",
+				   reason_info[r].name, reason_info[r].name, reason_info[r].means,
+				   h, p);
 		if (!strstr(text, row))
 			fail_msg("docs/reasons.md lacks the row %s", row + 1);
 	}
-	for (const char *p = text; (p = strstr(p, "\n| `")); p++)
+	for (const char *p = text; (p = strstr(p, "\n| [`")); p++)
 		rows++;
 	assert_int_equal(rows, REASONS - 1);
 }

@@ -159,6 +159,8 @@ static void a_reason_is_explained_without_a_cluster(void **state)
 		"\"means\": \"spec.identity is not set, so drover does not manage the machine\"");
 	assert_int_equal(DROVER("explain", "NoSuchReason"), 1);
 	verb_assert_said("`drover explain` lists all reasons");
+	assert_int_equal(DROVER("explain", "BmcUnreachable"), 0);
+	verb_assert_said("\n  by itself     drover asks the BMC again by itself");
 	assert_int_equal(DROVER("explain", "DriveMising"), 1);
 	verb_assert_said(
 		"unknown reason, state or field 'DriveMising'; did you mean DriveMissing?");
