@@ -17,6 +17,10 @@
  */
 enum { FIRST = 256, LARGEST = 64 * 1024 };
 
+/* Allocations from this size on are zeroed by calloc(), so that pages which nobody uses are not
+ * touched. */
+#define LAZY ((size_t)128 * 1024)
+
 #define ALIGN _Alignof(max_align_t)
 
 struct block {
@@ -67,7 +71,7 @@ void arena_free(struct arena *a)
 
 static struct block *block_new(struct arena *a, size_t bytes)
 {
-	struct block *b = mem_realloc_array(NULL, 1, bytes);
+	struct block *b = bytes < LAZY ? mem_realloc_array(NULL, 1, bytes) : mem_calloc(1, bytes);
 
 	b->cap = bytes - sizeof(*b);
 	b->used = 0;
@@ -103,7 +107,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	p = (char *)b->data + b->used;
 	b->used += size;
 	ASAN_UNPOISON_MEMORY_REGION(p, asked);
-	return memset(p, 0, asked);
+	return asked < LAZY ? memset(p, 0, asked) : p;
 }
 
 void *arena_calloc(struct arena *a, size_t n, size_t size)

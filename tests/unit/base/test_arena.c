@@ -20,6 +20,21 @@ static void memory_is_zeroed_and_aligned_even_after_a_clear(void **state)
 	}
 }
 
+static void a_large_piece_is_zeroed_although_its_memory_was_used_before(void **state)
+{
+	enum { SIZE = 200000 };
+
+	(void)state;
+	for (int round = 0; round < 4; round++) {
+		OWN(arena) a = arena_new();
+		unsigned char *p = arena_alloc(a, SIZE);
+
+		for (size_t i = 0; i < SIZE; i++)
+			assert_true(!p[i]);
+		memset(p, 0xaa, SIZE);
+	}
+}
+
 static void allocations_never_overlap(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -120,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(memory_is_zeroed_and_aligned_even_after_a_clear),
+		cmocka_unit_test(a_large_piece_is_zeroed_although_its_memory_was_used_before),
 		cmocka_unit_test(allocations_never_overlap),
 		cmocka_unit_test(it_starts_small_and_grows_with_measure),
 		cmocka_unit_test(a_large_piece_leaves_the_current_block_in_use),
