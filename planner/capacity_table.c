@@ -28,6 +28,14 @@ struct capacity_table *capacity_table_new(struct arena *a, size_t columns)
 	return r;
 }
 
+void capacity_table_expect(struct capacity_table *r, size_t n)
+{
+	for (size_t l = 0; n > 1 && l < LEVELS; l++, n = (n + FAN - 1) >> FAN_BITS) {
+		r->level[l].cap = n;
+		r->level[l].v = arena_calloc(r->a, n * r->columns, sizeof(int64_t));
+	}
+}
+
 static int64_t *row_of(const struct capacity_table *r, size_t level, size_t at)
 {
 	return r->level[level].v + at * r->columns;

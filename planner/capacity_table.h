@@ -33,6 +33,9 @@ struct asks {
 
 struct capacity_table;
 struct capacity_table *capacity_table_new(struct arena *a, size_t columns);
+/* Allocates memory for n candidates at once; more can be added nevertheless. Call before the first
+ * capacity_table_add(). */
+void capacity_table_expect(struct capacity_table *r, size_t n);
 /* Adds a candidate whose free amounts are `row`. Returns the candidate's index, from 0. */
 size_t capacity_table_add(struct capacity_table *r, const int64_t *row);
 bool capacity_table_fit(const struct capacity_table *r, size_t at, struct asks asks);

@@ -20,7 +20,7 @@ void tally_add(struct resources *held, size_t *cap, const struct resources *more
 		if (held->n == *cap) {
 			struct resource *v;
 
-			*cap = *cap ? *cap * 2 : 8;
+			*cap = *cap ? *cap * 2 : more->n;
 			v = arena_calloc(a, *cap, sizeof(*v));
 			if (held->n)
 				memcpy(v, held->v, held->n * sizeof(*v));

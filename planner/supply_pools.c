@@ -303,6 +303,7 @@ static void add_lines(struct supply_pool *pool, size_t order, const struct world
 static void measure_lines(struct planning *p, struct supply_pool *pool)
 {
 	pool->capacity_table = capacity_table_new(p->a, p->ncolumns);
+	capacity_table_expect(pool->capacity_table, pool->noffers);
 	for (size_t i = 0; i < pool->noffers; i++) {
 		struct supply_type_offer *l = &pool->offers[i];
 		int64_t *row = arena_calloc(p->a, p->ncolumns, sizeof(*row));

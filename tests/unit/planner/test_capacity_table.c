@@ -19,14 +19,14 @@ static size_t slowly(const struct capacity_table *r, size_t n, size_t from, stru
 	return CAPACITY_TABLE_NONE;
 }
 
-static void the_first_with_room_is_the_one_that_a_look_at_each_finds(void **state)
+static void compare_with_a_look_at_each(size_t expected)
 {
 	OWN(arena) a = arena_new();
 	struct capacity_table *r = capacity_table_new(a, COLUMNS);
 	uint64_t s = 7, steps = 0;
 	size_t n = 0;
 
-	(void)state;
+	capacity_table_expect(r, expected);
 	for (int i = 0; i < 20000; i++) {
 		int64_t row[COLUMNS];
 		struct ask v[COLUMNS] = {{0, 1}};
@@ -48,6 +48,15 @@ static void the_first_with_room_is_the_one_that_a_look_at_each_finds(void **stat
 			capacity_table_subtract(r, at, asks);
 	}
 	assert_true(n > 4000);
+}
+
+static void the_first_with_room_is_the_one_that_a_look_at_each_finds(void **state)
+{
+	(void)state;
+	compare_with_a_look_at_each(0);
+	compare_with_a_look_at_each(1);
+	compare_with_a_look_at_each(700);
+	compare_with_a_look_at_each(10000);
 }
 
 static void what_is_full_is_passed_over_in_a_few_steps(void **state)
