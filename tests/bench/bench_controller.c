@@ -7,6 +7,11 @@
  *   loop_turn_max_ms      longest turn of the loop during the start, in processor time; see
  *                         drover_loop_slowest_ms
  *   node_event_cpu_us     processor time of one change of a Node, out of 5,000
+ *   scale_*               start and changes of Nodes with SCALE machines, each with a Node; the
+ *                         entry has the value of the last size, or of the worst, and the curve:
+ *                         processor time and time of the start, resident memory, longest turn,
+ *                         processor time of one change of a Node, and the exponent of the growth
+ *                         of the start's processor time
  *   mark_to_first_call_p99_ms
  *                         from a pod marked unschedulable to the first request to the BMC of the
  *                         machine that it gets; 200 pods, one after the other, with 5,000 Nodes
@@ -15,7 +20,8 @@
  *   controller_rss_1k_mb  resident memory: 1,000 machines, 2,000 pods, 10 tenants
  *   controller_rss_mb     resident memory: 20,000 pods, 2,000 nodes, 1,000 machines, 500 tenants
  *
- * BENCH_REQUESTS=1 also counts the requests of start_cpu_s by kind.
+ * `bench_controller NAME` measures one row of this list only; `bench_controller scale MACHINES` one
+ * size only. BENCH_REQUESTS=1 also counts the requests of start_cpu_s by kind.
  *
  * All requests use plain HTTP, also those to tenants, although the tenants' kubeconfigs specify
  * https: the scheme is replaced below the client. The reference for a time is the time in which
@@ -38,6 +44,11 @@
 #define MIB (1024.0 * 1024)
 #define QUIET_MS 3000
 #define LIMIT_MS 240000
+/* Numbers of machines of the figures scale_* */
+#define SCALE                                                                                      \
+	{                                                                                          \
+		1000, 2000, 4000, 10000                                                            \
+	}
 
 static _Noreturn void die(const char *what)
 {
@@ -187,7 +198,8 @@ static struct http_transport *plain_new(struct http_transport *below)
 /* --- one controller --------------------------------------------------------------------------- */
 
 struct measured {
-	double start_cpu, turn_ms, event_us, rss, json_cpu, node_us;
+	/* start_s: time until the controller came to rest */
+	double start_cpu, start_s, turn_ms, event_us, rss, json_cpu, node_us;
 	uint64_t bytes;
 	struct page_figures page;
 };
@@ -271,6 +283,7 @@ static void on_timer(void *arg)
 		if (spent > 0.15 || !all_is_known(r))
 			return;
 		r->out.start_cpu = now - r->from;
+		r->out.start_s = (double)(loop_now(r->l) - r->began - QUIET_MS) / 1000;
 		if (getenv("BENCH_REQUESTS"))
 			tell_requests();
 		r->out.rss = resident_mib();
@@ -346,7 +359,7 @@ static void run(struct run *r, const char *iso, unsigned host)
 		.context.identity = "bench",
 		.context.plain_ok = true,
 		/* Machines at rest are not polled during this measurement. */
-		.context.idle_poll_ms = r->pods ? 3600000 : 0,
+		.context.idle_poll_ms = r->pods || r->events ? 3600000 : 0,
 		/* mark_to_first_call measures single pods, so the planner must not wait for more
 		 * pods of a batch. */
 		.context.batch_idle_ms = 1,
@@ -496,10 +509,70 @@ static void tell(const char *name, const char *unit, double value, double goal,
 				    .n = n});
 }
 
+static void tell_curve(const char *name, const char *unit, const struct entry_curve *curve,
+		       double value, double goal, const char *reference, double reference_value)
+{
+	entry_print_curve(&(struct entry){.name = name,
+					  .unit = unit,
+					  .better = "lower",
+					  .value = value,
+					  .goal = goal,
+					  .reference = reference,
+					  .reference_value = reference_value,
+					  .n = curve->sizes[curve->n - 1]},
+			  curve);
+}
+
+/* Starts a controller with each number of machines. only_start: with the first number only, for the
+ * figures that are no curve. size: the only number of machines; 0: all numbers. */
+static void measure_scale(const char *iso, bool only_start, unsigned size)
+{
+	struct entry_curve cpu = {.n = only_start || size ? 1 : 4, .sizes = SCALE}, wall, rss, turn,
+			   event;
+	const size_t last = cpu.n - 1;
+	double slowest_event = 0;
+	struct measured m = {0};
+
+	if (size)
+		cpu.sizes[0] = size;
+	wall = rss = turn = event = cpu;
+	for (size_t i = 0; i <= last; i++) {
+		const unsigned n = cpu.sizes[i];
+
+		m = measure(&(struct fleet_size){n, 500, 0, n, 0, false}, iso, !only_start, false);
+		cpu.values[i] = m.start_cpu;
+		wall.values[i] = m.start_s;
+		rss.values[i] = m.rss;
+		turn.values[i] = m.turn_ms;
+		event.values[i] = m.event_us;
+		slowest_event = m.event_us > slowest_event ? m.event_us : slowest_event;
+		if (i || size)
+			continue;
+		tell("start_cpu_s", "s", m.start_cpu, 3, "jansson, the same objects", m.json_cpu,
+		     n);
+		tell("loop_turn_max_ms", "ms", m.turn_ms, 20, "jansson, one Node", m.node_us / 1000,
+		     n);
+	}
+	if (only_start)
+		return;
+	tell_curve("scale_start_cpu_s", "s", &cpu, cpu.values[last], 8, "jansson, the same objects",
+		   m.json_cpu);
+	if (last)
+		tell_curve("scale_start_cpu_exponent", "exponent", &cpu, entry_exponent(&cpu), 1.1,
+			   "linear growth", 1);
+	tell_curve("scale_start_s", "s", &wall, wall.values[last], 60, "its processor time",
+		   m.start_cpu);
+	tell_curve("scale_rss_mb", "MB", &rss, rss.values[last], 256, "the objects as text",
+		   (double)m.bytes / MIB);
+	tell_curve("scale_turn_max_ms", "ms", &turn, turn.values[last], 20, "jansson, one Node",
+		   m.node_us / 1000);
+	tell_curve("scale_node_event_us", "us", &event, slowest_event, 100,
+		   "jansson, the same Node", m.node_us);
+}
+
 int main(int argc, char **argv)
 {
-	static const struct fleet_size start = {1000, 500, 0, 1000, 0, false},
-				       small = {1000, 10, 2000, 1000, 0, false},
+	static const struct fleet_size small = {1000, 10, 2000, 1000, 0, false},
 				       large = {1000, 500, 20000, 2000, 0, false},
 				       nodes = {1000, 500, 0, 5000, 0, false},
 				       pods = {1000, 500, 0, 5000, FLEET_PODS + 20, false},
@@ -511,13 +584,9 @@ int main(int argc, char **argv)
 
 	mem_init();
 	make_iso(iso);
-	if (!only || str_eq(only, "start")) {
-		m = measure(&start, iso, false, false);
-		tell("start_cpu_s", "s", m.start_cpu, 3, "jansson, the same objects", m.json_cpu,
-		     1000);
-		tell("loop_turn_max_ms", "ms", m.turn_ms, 20, "jansson, one Node", m.node_us / 1000,
-		     1000);
-	}
+	if (!only || str_eq(only, "start") || str_eq(only, "scale"))
+		measure_scale(iso, str_eq(only, "start"),
+			      argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0);
 	if (!only || str_eq(only, "nodes")) {
 		m = measure(&nodes, iso, true, false);
 		tell("node_event_cpu_us", "us", m.event_us, 100, "jansson, the same Node",
