@@ -34,6 +34,7 @@
 #include "controller/core/keys.h"
 #include "controller/core/known_series.h"
 #include "controller/core/leader_service.h"
+#include "controller/core/machine_lists.h"
 #include "controller/claims/ledgers.h"
 #include "controller/core/audit_trail.h"
 #include "controller/core/record_export.h"
@@ -384,6 +385,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->held_gpus = held_gpus_new();
 	x->counters = counters_new(x);
 	x->claim_index = claim_index_new();
+	x->machine_lists = machine_lists_new();
 	x->clock_jumps = clock_jumps_new(x);
 	x->host_clock = host_clock_new(x);
 	x->keys = keys_new(x);
@@ -560,6 +562,7 @@ static void free_context(struct context *x)
 	kube_events_free(x->events);
 	kube_client_free(x->host);
 	claim_index_free(x->claim_index);
+	machine_lists_free(x->machine_lists);
 	spans_free(x->spans);
 	counters_free(x->counters);
 	host_clock_free(x->host_clock);

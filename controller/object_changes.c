@@ -21,6 +21,7 @@
 #include "controller/core/counters.h"
 #include "controller/claims/ledgers.h"
 #include "controller/core/known_series.h"
+#include "controller/core/machine_lists.h"
 #include "controller/core/audit_trail.h"
 #include "controller/core/record_export.h"
 #include "controller/core/reserved.h"
@@ -279,7 +280,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			/* plan again: the pool's circuit breaker may have been reset
 			 * (claims/breaker.h) */
 			c->provisioner);
-		owners_kick(c->owners, NULL);
+		if (!same_spec(old, new_))
+			owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
 		claim_index_put(c->ctx.claim_index, name, o);
@@ -291,6 +293,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		fleet_kick(c->fleet);
 		break;
 	case OBJECT_MACHINE:
+		machine_lists_put(c->ctx.machine_lists, name, o);
 		if (!same_spec(old, new_) || !same_logins(old, new_))
 			machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))

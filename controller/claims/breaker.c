@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "controller/core/approval.h"
 #include "controller/core/lookup.h"
+#include "controller/core/machine_lists.h"
 #include "controller/rules/claim.h"
 
 #define MACHINES 3
@@ -115,9 +116,8 @@ const char *breaker_rack(const struct context *c, const struct machine *m)
 		       : NULL;
 }
 
-static bool read_machine(const struct kube_entry *en, void *arg)
+static bool read_machine(const struct machine *m, void *arg)
 {
-	const struct machine *m = en->object;
 	struct breaker *l = arg;
 
 	for (size_t i = 0; i < m->status.failures.n; i++) {
@@ -201,7 +201,7 @@ struct breaker *breaker_read(const struct context *c, struct arena *a)
 	l->c = c;
 	l->a = a;
 	l->now = loop_wall(c->loop);
-	kube_cache_each(c->cache[OBJECT_MACHINE], read_machine, l);
+	machine_lists_each(c, MACHINES_FAILED, read_machine, l);
 	if (!l->nfailures)
 		return l;
 	qsort(l->failures, l->nfailures, sizeof(*l->failures), by_time);

@@ -1,5 +1,5 @@
-/* unwanted: scans all claims after each plan. A module of its own, because plans find unwanted
- * claims, while the modules for claims and machines act on them. */
+/* unwanted: scans the claims that do not serve yet after each plan. A module of its own, because
+ * plans find unwanted claims, while the modules for claims and machines act on them. */
 #include "controller/claims/unwanted.h"
 
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/approval.h"
+#include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/tenant.h"
@@ -47,8 +48,8 @@ static bool is_early(const struct unwanted *u, const struct node_claim *n)
 {
 	const struct machine *m;
 
-	/* Conditions without a lookup come first, because this runs for all claims after each
-	 * plan. */
+	/* Conditions without a lookup come first, because this runs for all claims that do not
+	 * serve yet after each plan. */
 	if (!labels_get(&n->meta.annotations, CLAIM_FOR_PODS) || n->meta.deletion_timestamp ||
 	    str_eq(n->status.phase, "Failed"))
 		return false;
@@ -96,40 +97,46 @@ static void tell(const struct context *c, const struct node_claim *n)
 		notify(c, NOTICE_MACHINE, m->meta.name);
 }
 
-static bool look_at_claim(const struct kube_entry *en, void *arg)
+static bool look_at_claim(const struct node_claim *n, void *arg)
 {
-	const struct node_claim *n = en->object;
 	const struct said *said = arg;
 	struct unwanted *u = said->u;
-	struct spell *s = map_get(u->claims, en->name);
+	struct spell *s = map_get(u->claims, n->meta.name);
 	bool was = s && str_eq(s->uid, n->meta.uid),
-	     is = is_early(u, n) && !map_has(said->wanted, en->name) &&
+	     is = is_early(u, n) && !map_has(said->wanted, n->meta.name) &&
 		  !map_has(said->unclear, str_or(n->spec.virtual_cluster_ref.name, "")) &&
 		  is_read(u, n->spec.virtual_cluster_ref.name);
 
 	if (was == is)
 		return true;
-	map_del(u->claims, en->name);
+	map_del(u->claims, n->meta.name);
 	if (is) {
 		s = mem_new(struct spell);
 		str_copy(s->uid, sizeof(s->uid), n->meta.uid);
 		s->since = loop_now(u->c->loop);
-		map_put(u->claims, en->name, s);
+		map_put(u->claims, n->meta.name, s);
 	}
 	tell(u->c, n);
 	return true;
 }
 
-static void forget_gone(struct unwanted *u)
+/* Looks again at the claims that are unwanted, which may serve or be gone by now. */
+static void look_at_unwanted(struct said *said)
 {
-	OWN(map) gone = map_new(NULL);
+	OWN(map) names = map_new(NULL);
 	struct map_iter it;
 
-	map_for_each (it, u->claims)
-		if (!CTX_GET(u->c, OBJECT_NODE_CLAIM, node_claim, it.key))
-			map_put(gone, it.key, u);
-	map_for_each (it, gone)
-		map_del(u->claims, it.key);
+	map_for_each (it, said->u->claims)
+		map_put(names, it.key, said);
+	map_for_each (it, names) {
+		const struct node_claim *n =
+			CTX_GET(said->u->c, OBJECT_NODE_CLAIM, node_claim, it.key);
+
+		if (n)
+			look_at_claim(n, said);
+		else
+			map_del(said->u->claims, it.key);
+	}
 }
 
 /* True if the pod may use the claim on which it is placed. False for a claim that a BurstPolicy
@@ -159,8 +166,8 @@ void unwanted_plan(struct unwanted *u, const struct plan *p)
 		if (is_unclear(pod) && !map_has(unclear, pod->tenant))
 			map_put(unclear, pod->tenant, u);
 	}
-	forget_gone(u);
-	kube_cache_each(u->c->cache[OBJECT_NODE_CLAIM], look_at_claim, &said);
+	look_at_unwanted(&said);
+	claim_index_starting(u->c, look_at_claim, &said);
 }
 
 void unwanted_clear(struct unwanted *u)

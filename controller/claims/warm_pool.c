@@ -21,6 +21,7 @@
 #include "controller/claims/world_sync.h"
 #include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
+#include "controller/core/machine_lists.h"
 #include "controller/rules/machine.h"
 #include "planner/plan.h"
 
@@ -308,9 +309,8 @@ static int by_weight(const void *x, const void *y)
 	return strcmp(a->meta.name, b->meta.name);
 }
 
-static bool kick_if_other(const struct kube_entry *en, void *arg)
+static bool kick_if_other(const struct machine *m, void *arg)
 {
-	const struct machine *m = en->object;
 	const struct object_ref *is = m->status.warm_for;
 	struct warm_pool *w = arg;
 	struct object_ref want;
@@ -364,7 +364,7 @@ static void pass(void *arg)
 		f = map_get(w->pools, g.v[i]->meta.name);
 		few |= f->kept < f->wanted;
 	}
-	kube_cache_each(c->cache[OBJECT_MACHINE], kick_if_other, w);
+	machine_lists_each(c, MACHINES_SPARE, kick_if_other, w);
 	notify(c, NOTICE_POOL, NULL);
 	if (few)
 		loop_timer_start(&w->again, AGAIN_MS);
@@ -410,9 +410,8 @@ struct counting {
 	struct warm_pool_tally *out;
 };
 
-static bool count(const struct kube_entry *en, void *arg)
+static bool count(const struct machine *m, void *arg)
 {
-	const struct machine *m = en->object;
 	struct counting *k = arg;
 
 	if (!str_eq(m->status.state, "free") || !kept_for(m, k->pool))
@@ -432,7 +431,7 @@ bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struc
 	*out = (struct warm_pool_tally){0};
 	if (!f || !wants(p))
 		return false;
-	kube_cache_each(w->c->cache[OBJECT_MACHINE], count, &k);
+	machine_lists_each(w->c, MACHINES_SPARE, count, &k);
 	out->wanted = f->wanted;
 	if (out->ready >= f->wanted) {
 		out->reason = "Warm";

@@ -2,11 +2,15 @@
 
 #include <stdlib.h>
 
+#include "api/annotations.h"
 #include "base/index.h"
+#include "base/map.h"
 #include "base/mem.h"
 
 struct claim_index {
 	struct index *names;
+	/* Claims for pods that do not serve yet. Key: name of a NodeClaim; value: not used */
+	struct map *starting;
 };
 
 struct claim_index *claim_index_new(void)
@@ -14,6 +18,7 @@ struct claim_index *claim_index_new(void)
 	struct claim_index *x = mem_new(struct claim_index);
 
 	x->names = index_new(CLAIM_KEYS);
+	x->starting = map_new(NULL);
 	return x;
 }
 
@@ -22,7 +27,14 @@ void claim_index_free(struct claim_index *x)
 	if (!x)
 		return;
 	index_free(x->names);
+	map_free(x->starting);
 	free(x);
+}
+
+static bool is_starting(const struct node_claim *n)
+{
+	return labels_get(&n->meta.annotations, CLAIM_FOR_PODS) &&
+	       !condition_is_true(&n->status.conditions, "Initialized");
 }
 
 void claim_index_put(struct claim_index *x, const char *name, const struct node_claim *n)
@@ -40,6 +52,10 @@ void claim_index_put(struct claim_index *x, const char *name, const struct node_
 	};
 
 	index_put(x->names, name, now, sizeof(now) / sizeof(now[0]));
+	if (!n || !is_starting(n))
+		map_del(x->starting, name);
+	else if (!map_has(x->starting, name))
+		map_put(x->starting, name, x);
 }
 
 struct asking {
@@ -62,6 +78,17 @@ void claim_index_each(const struct context *c, enum claim_key key, const char *v
 	struct asking a = {c, fn, arg};
 
 	index_each(c->claim_index->names, key, value, on_name, &a);
+}
+
+void claim_index_starting(const struct context *c,
+			  bool (*fn)(const struct node_claim *n, void *arg), void *arg)
+{
+	struct asking a = {c, fn, arg};
+	struct map_iter it;
+
+	map_for_each (it, c->claim_index->starting)
+		if (!on_name(it.key, &a))
+			break;
 }
 
 size_t claim_index_count(const struct context *c, enum claim_key key, const char *value)

@@ -4,8 +4,8 @@
 #include "controller/core/context.h"
 
 /*
- * claim_index: finds the NodeClaims of one tenant, Machine or gang without a scan over all
- * NodeClaims.
+ * claim_index: finds the NodeClaims of one tenant, Machine or gang, and those that do not serve
+ * yet, without a scan over all NodeClaims.
  *
  * The owner of the NodeClaim cache (controller/controller.c) updates the index before it notifies
  * anyone of a change. On the loop thread.
@@ -35,6 +35,10 @@ void claim_index_put(struct claim_index *x, const char *name, const struct node_
  * false. */
 void claim_index_each(const struct context *c, enum claim_key key, const char *value,
 		      bool (*fn)(const struct node_claim *n, void *arg), void *arg);
+/* Calls fn for each cached NodeClaim that drover created for pods and that has not begun to serve
+ * (its condition Initialized is not True), until fn returns false. */
+void claim_index_starting(const struct context *c,
+			  bool (*fn)(const struct node_claim *n, void *arg), void *arg);
 size_t claim_index_count(const struct context *c, enum claim_key key, const char *value);
 
 #endif

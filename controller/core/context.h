@@ -26,6 +26,7 @@ struct held_gpus;
 struct clock_jumps;
 struct host_clock;
 struct keys;
+struct machine_lists;
 struct reserved;
 struct secrets;
 struct spans;
@@ -101,6 +102,7 @@ struct context {
 	/* caches of the host cluster's objects, by kind; NULL: this kind is not watched */
 	struct kube_cache *cache[OBJECT_KINDS];
 	struct claim_index *claim_index;
+	struct machine_lists *machine_lists;
 	struct kube_lease *lease;
 	/* wall ms when this process started */
 	int64_t began;

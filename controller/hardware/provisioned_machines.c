@@ -1,6 +1,6 @@
 /*
- * provisioned_machines: works on one machine at a time. A scan of all Machines and Providers finds
- * the first that needs an action; the next scan runs when the action has ended.
+ * provisioned_machines: works on one machine at a time. A scan of the provisioned Machines and all
+ * Providers finds the first that needs an action; the next scan runs when the action has ended.
  */
 #include "controller/hardware/provisioned_machines.h"
 
@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/finalizer.h"
+#include "controller/core/machine_lists.h"
 #include "controller/core/status_writer.h"
 
 #define SOON_MS 1000
@@ -327,9 +328,8 @@ static bool is_left(const struct machine *m)
 	return m->meta.deletion_timestamp && m->meta.finalizers.n == 1;
 }
 
-static bool look_at_machine(const struct kube_entry *en, void *arg)
+static bool look_at_machine(const struct machine *m, void *arg)
 {
-	const struct machine *m = en->object;
 	struct look *k = arg;
 	struct provisioned_machines *x = k->x;
 	const struct provider_object *p =
@@ -405,7 +405,7 @@ static void look(void *arg)
 	}
 	if (ctx_crds_terminating(c))
 		return;
-	kube_cache_each(c->cache[OBJECT_MACHINE], look_at_machine, &k);
+	machine_lists_each(c, MACHINES_PROVISIONED, look_at_machine, &k);
 	if (!k.done)
 		kube_cache_each(c->cache[OBJECT_PROVIDER], look_at_provider, &k);
 }

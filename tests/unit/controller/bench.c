@@ -10,6 +10,7 @@
 #include "controller/core/api_paths.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
+#include "controller/core/machine_lists.h"
 #include "controller/core/reserved.h"
 #include "controller/drain/drains.h"
 
@@ -389,6 +390,9 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	if (k->kind == OBJECT_NODE_CLAIM)
 		claim_index_put(k->d->c.claim_index, new_ ? new_->name : old->name,
 				new_ ? new_->object : NULL);
+	if (k->kind == OBJECT_MACHINE)
+		machine_lists_put(k->d->c.machine_lists, new_ ? new_->name : old->name,
+				  new_ ? new_->object : NULL);
 	if (k->d->on_change)
 		k->d->on_change(k->d, k->kind, new_ ? new_->name : old->name,
 				new_ ? new_->object : NULL);
@@ -502,6 +506,7 @@ static void start_parts(struct bench *d)
 	c->keys = keys_new(c);
 	c->counters = counters_new(c);
 	c->claim_index = claim_index_new();
+	c->machine_lists = machine_lists_new();
 	c->on_notice = on_notice;
 	c->on_notice_arg = d;
 	d->agent_endpoint = agent_endpoint_new(d->g);
@@ -572,6 +577,7 @@ void bench_stop(struct bench *d)
 	provisioner_free(d->provisioner);
 	eta_free(d->eta);
 	claim_index_free(c->claim_index);
+	machine_lists_free(c->machine_lists);
 	counters_free(c->counters);
 	kube_events_free(c->events);
 	kube_client_free(c->host);

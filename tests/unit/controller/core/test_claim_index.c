@@ -66,12 +66,44 @@ static void a_claim_that_has_gone_is_not_found(void **state)
 	assert_int_equal(ask(d, CLAIM_BY_MACHINE, "m-1"), 0);
 }
 
+static bool is_starting(const struct bench *d, const char *name)
+{
+	nfound = 0;
+	claim_index_starting(&d->c, note, NULL);
+	return nfound && str_eq(found[0], name);
+}
+
+static void a_claim_for_pods_starts_until_it_serves(void **state)
+{
+	struct bench *d = *state;
+
+	put(d, "by-hand", "team-a", "m-1");
+	put(d, "for-pods", "team-a", "m-2");
+	assert_false(is_starting(d, "by-hand"));
+	bench_patch(d, OBJECT_NODE_CLAIM, "for-pods",
+		    "{'metadata': {'annotations': {'drover.dev/for-pods': '2'}}}");
+	assert_true(is_starting(d, "for-pods"));
+	bench_status(
+		d, OBJECT_NODE_CLAIM, "for-pods",
+		"{'conditions': [{'type': 'Initialized', 'status': 'False', 'reason': 'Wait'}]}");
+	assert_true(is_starting(d, "for-pods"));
+	bench_status(d, OBJECT_NODE_CLAIM, "for-pods",
+		     "{'conditions': [{'type': 'Initialized', 'status': 'True', 'reason': 'Ok'}]}");
+	assert_false(is_starting(d, "for-pods"));
+	bench_status(d, OBJECT_NODE_CLAIM, "for-pods", "{'conditions': null}");
+	assert_true(is_starting(d, "for-pods"));
+	bench_must(d, &d->host, "DELETE", "/apis/" OBJECT_API_VERSION "/nodeclaims/for-pods", NULL);
+	bench_run(d, 1000);
+	assert_false(is_starting(d, "for-pods"));
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, bench_setup, bench_teardown)
 	const struct CMUnitTest tests[] = {
 		T(claims_are_found_by_tenant_and_by_machine),
 		T(a_claim_that_has_gone_is_not_found),
+		T(a_claim_for_pods_starts_until_it_serves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
