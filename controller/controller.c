@@ -19,6 +19,7 @@
 #include "controller/claims/permits.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
+#include "controller/claims/supply_tally.h"
 #include "controller/claims/drift.h"
 #include "controller/claims/replacements.h"
 #include "controller/claims/underused.h"
@@ -88,6 +89,11 @@ struct agent_endpoint *controller_agent_endpoint(struct controller *c)
 void controller_read_gauges(struct controller *c)
 {
 	gauges_read(c->gauges);
+}
+
+size_t controller_check_counts(struct controller *c)
+{
+	return supply_tally_check(supply_status_tally(c->supply_status));
 }
 
 void controller_ops_routes(struct controller *c, struct httpd *d)

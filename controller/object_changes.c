@@ -14,6 +14,7 @@
 #include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
+#include "controller/claims/supply_tally.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/approval.h"
@@ -168,6 +169,52 @@ static void approvals_changed(struct controller *c, const struct kube_entry *old
 	fleet_kick(c->fleet);
 }
 
+/* True if spec and deletion timestamp are unchanged, so that at most the status differs. Most
+ * changes of a status are drover's own writes, on which nothing depends. */
+static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
+{
+	const struct object_meta *a = old ? object_meta_of(old->object) : NULL,
+				 *b = new_ ? object_meta_of(new_->object) : NULL;
+
+	return a && b && a->generation && a->generation == b->generation &&
+	       a->deletion_timestamp == b->deletion_timestamp;
+}
+
+static bool count_claim_again(const struct node_claim *n, void *arg)
+{
+	supply_tally_claim(arg, n->meta.name);
+	return true;
+}
+
+static void count_machines_of(struct supply_tally *t, const struct node_claim *n)
+{
+	if (n && n->spec.machine_ref)
+		supply_tally_machine(t, str_or(n->spec.machine_ref->name, ""));
+	if (n && n->status.machine_ref)
+		supply_tally_machine(t, str_or(n->status.machine_ref->name, ""));
+}
+
+/* Marks what counts differently in a status after a change of one object (supply_tally.h). */
+static void count_again(struct controller *c, enum object_kind_id kind, const char *name,
+			const struct kube_entry *old, const struct kube_entry *new_)
+{
+	struct supply_tally *t = supply_status_tally(c->supply_status);
+
+	if (kind == OBJECT_MACHINE) {
+		supply_tally_machine(t, name);
+		claim_index_each(&c->ctx, CLAIM_BY_MACHINE, name, count_claim_again, t);
+	} else if (kind == OBJECT_NODE_CLAIM) {
+		supply_tally_claim(t, name);
+		count_machines_of(t, old ? old->object : NULL);
+		count_machines_of(t, new_ ? new_->object : NULL);
+	} else if (kind == OBJECT_PROVIDER
+			   ? !same_spec(old, new_)
+			   : kind == OBJECT_VIRTUAL_CLUSTER &&
+				     !str_eq(old ? old->uid : NULL, new_ ? new_->uid : NULL)) {
+		supply_tally_all(t);
+	}
+}
+
 static void claim_changed(struct controller *c, const char *name, const struct node_claim *n)
 {
 	claims_kick(c->claims, name);
@@ -186,17 +233,6 @@ static void kick_machine_of_record(struct controller *c, const struct wipe_recor
 			   object_changes_kick_machine, c);
 	machine_index_each(c->machine_index, MACHINE_BY_SERIAL, r->spec.evidence.machine.serial,
 			   object_changes_kick_machine, c);
-}
-
-/* True if spec and deletion timestamp are unchanged, so that at most the status differs. Most
- * changes of a status are drover's own writes, on which nothing depends. */
-static bool same_spec(const struct kube_entry *old, const struct kube_entry *new_)
-{
-	const struct object_meta *a = old ? object_meta_of(old->object) : NULL,
-				 *b = new_ ? object_meta_of(new_->object) : NULL;
-
-	return a && b && a->generation && a->generation == b->generation &&
-	       a->deletion_timestamp == b->deletion_timestamp;
 }
 
 /* True if the Secret versions of the last accepted and the last refused BMC login, which are in
@@ -267,6 +303,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	audit_trail_change(c->audit_trail, w->kind, old ? old->object : NULL, o);
 	if (!o)
 		known_series_gone(&c->ctx, w->kind, name);
+	count_again(c, w->kind, name, old, new_);
 	supply_status_kick(c->supply_status);
 	warm_pool_kick(c->warm_pool);
 	view_changed(c->view, w->kind, name);

@@ -16,6 +16,7 @@
 #include "controller/claims/bill.h"
 #include "controller/claims/breaker.h"
 #include "controller/claims/eta.h"
+#include "controller/claims/supply_tally.h"
 #include "controller/claims/usable.h"
 #include "controller/claims/used.h"
 #include "controller/claims/waiting.h"
@@ -31,8 +32,11 @@
 #include "controller/rules/provider.h"
 
 #define PASS_MS 2000
+/* Number of changed objects that are counted in one loop turn */
+#define COUNTED_EACH_TURN 250
 
-/* Sums over the machines of one tenant, pool or Provider, computed in one pass over all objects. */
+/* Sums over the machines of one tenant, pool or Provider, computed in each pass from the groups of
+ * supply_tally. */
 struct sum {
 	/* Sum of the machines' capacity. Names of resources are in the pass's arena. */
 	struct resources resources;
@@ -50,6 +54,7 @@ struct supply_status {
 	const struct fleet *fleet;
 	/* List of waiting pods; NULL: this process makes no plans */
 	const struct waiting *waiting;
+	struct supply_tally *tally;
 	struct loop_timer timer;
 	/* loop_now() at which the last pass began */
 	int64_t passed_at;
@@ -57,6 +62,8 @@ struct supply_status {
 	struct arena *arena;
 	/* Key: name of the tenant, pool or Provider; value: struct sum */
 	struct map *by_tenant, *by_pool, *by_provider;
+	/* True: the sums of this pass are complete */
+	bool counted;
 	struct sweep sweep;
 	size_t step;
 	/* True: something changed during the pass, so another pass follows */
@@ -169,24 +176,17 @@ static struct sum *sum_of(struct supply_status *s, struct map *by, const char *n
 	return sum;
 }
 
-static bool count_machine(const struct kube_entry *en, void *arg)
+static void count_machines(const struct supply_machines *g, void *arg)
 {
-	const struct machine *m = en->object;
 	struct supply_status *s = arg;
-	enum machine_state state = machine_state_find(str_or(m->status.state, "known"));
-	struct virtual_cluster_charge like;
-	const char *tenant;
 
-	if (state != MACHINE_STATE_NONE)
-		sum_of(s, s->by_provider, m->spec.provider_ref.name)->by_state[state]++;
-	if (state != MACHINE_STATE_NONE &&
-	    bill_of_machine(s->c, m, state, s->arena, &tenant, &like))
-		ledger_count(&sum_of(s, s->by_tenant, tenant)->held, &like, s->arena);
-	return true;
+	sum_of(s, s->by_provider, g->provider)->by_state[g->state] += g->n;
+	if (g->tenant)
+		ledger_count(&sum_of(s, s->by_tenant, g->tenant)->held, &g->like, g->n, s->arena);
 }
 
 /* Returns the snapshot of the circuit breakers. It is read once per loop turn, because that scans
- * all machines. */
+ * all machines with failures, and all claims if there are any. */
 static struct breaker *line_now(struct supply_status *s)
 {
 	if (!s->breaker)
@@ -262,47 +262,59 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 
 /* --- pools ------------------------------------------------------------------------------------ */
 
-static void add(struct resources *sum, const struct resources *more, struct arena *a)
+/* Returns q times n, by doubling. */
+static struct quantity times(struct quantity q, int64_t n)
+{
+	struct quantity product = quantity_of(0);
+
+	for (; n > 0; n /= 2, q = quantity_add(q, q))
+		if (n % 2)
+			product = quantity_add(product, q);
+	return product;
+}
+
+/* Adds `more` n times to sum. */
+static void add(struct resources *sum, const struct resources *more, int64_t n, struct arena *a)
 {
 	for (size_t i = 0; i < more->n; i++) {
-		struct quantity *q = (struct quantity *)resources_get(sum, more->v[i].name);
+		struct quantity *q = (struct quantity *)resources_get(sum, more->v[i].name),
+				product = times(more->v[i].q, n);
 		struct resource *v;
 
 		if (q) {
-			*q = quantity_add(*q, more->v[i].q);
+			*q = quantity_add(*q, product);
 			continue;
 		}
 		v = arena_calloc(a, sum->n + 1, sizeof(*v));
 		if (sum->n)
 			memcpy(v, sum->v, sum->n * sizeof(*v));
-		v[sum->n++] = (struct resource){arena_strdup(a, more->v[i].name), more->v[i].q};
+		v[sum->n++] = (struct resource){arena_strdup(a, more->v[i].name), product};
 		sum->v = v;
 		resources_sort(sum);
 	}
 }
 
 static void count_for(struct supply_status *s, struct map *by, const char *name,
-		      const struct resources *capacity)
+		      const struct resources *capacity, int64_t n)
 {
 	struct sum *sum = sum_of(s, by, name);
 
-	sum->nodes++;
+	sum->nodes += n;
 	if (capacity)
-		add(&sum->resources, capacity, s->arena);
+		add(&sum->resources, capacity, n, s->arena);
 }
 
-static bool count_claim(const struct kube_entry *en, void *arg)
+static void count_claims(const struct supply_claims *g, void *arg)
 {
-	const struct node_claim *n = en->object;
 	struct supply_status *s = arg;
-	const struct resources *capacity;
+	const struct provider_object *p =
+		CTX_GET(s->c, OBJECT_PROVIDER, provider_object, g->provider);
+	const struct provider_object_instance_type *t =
+		p && *g->instance_type ? provider_instance_type(p, g->instance_type) : NULL;
+	const struct resources *capacity = t ? &t->capacity : NULL;
 
-	if (!claim_counts(n))
-		return true;
-	capacity = claim_capacity(n, machine_named_by(s->c, n), provider_of_claim(s->c, n));
-	count_for(s, s->by_pool, n->spec.node_pool_ref.name, capacity);
-	count_for(s, s->by_tenant, n->spec.virtual_cluster_ref.name, capacity);
-	return true;
+	count_for(s, s->by_pool, g->pool, capacity, g->n);
+	count_for(s, s->by_tenant, g->tenant, capacity, g->n);
 }
 
 /* Returns the message about the circuit breaker that pauses all new claims of pool p, in the arena;
@@ -502,8 +514,8 @@ static const struct {
 	size_t each_turn;
 	bool (*look)(const struct kube_entry *e, void *arg);
 } steps[] = {
-	{OBJECT_NODE_CLAIM, 250, count_claim},	   {OBJECT_MACHINE, 500, count_machine},
-	{OBJECT_NODE_POOL, 10, pass_pool},	   {OBJECT_PROVIDER, 10, pass_provider},
+	{OBJECT_NODE_POOL, 10, pass_pool},
+	{OBJECT_PROVIDER, 10, pass_provider},
 	{OBJECT_VIRTUAL_CLUSTER, 50, pass_tenant},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
@@ -526,12 +538,26 @@ static void pass_begins(struct supply_status *s)
 	s->by_pool = map_new(NULL);
 	s->by_provider = map_new(NULL);
 	s->step = 0;
-	s->again = false;
-	sweep_begin(&s->sweep, s->c->cache[steps[0].kind], s->arena);
+	s->counted = s->again = false;
 }
 
-/* Runs one slice of the pass over all objects. A pass handles one kind of object after the
- * other. */
+/* Counts the changed objects, a limited number in each call. Returns true once the sums are
+ * complete. */
+static bool count(struct supply_status *s)
+{
+	if (s->counted)
+		return true;
+	if (supply_tally_step(s->tally, COUNTED_EACH_TURN))
+		return false;
+	supply_tally_each_claims(s->tally, count_claims, s);
+	supply_tally_each_machines(s->tally, count_machines, s);
+	s->counted = true;
+	sweep_begin(&s->sweep, s->c->cache[steps[0].kind], s->arena);
+	return true;
+}
+
+/* Runs one slice of a pass. A pass counts what changed, and then handles one kind of object after
+ * the other. */
 static void pass(void *arg)
 {
 	struct supply_status *s = arg;
@@ -545,7 +571,7 @@ static void pass(void *arg)
 		pass_begins(s);
 	s->turn = turn;
 	s->breaker = NULL;
-	if (!sweep_go_on(&s->sweep, steps[s->step].each_turn, steps[s->step].look, s)) {
+	if (count(s) && !sweep_go_on(&s->sweep, steps[s->step].each_turn, steps[s->step].look, s)) {
 		if (++s->step == STEPS) {
 			pass_over(s);
 			if (s->again)
@@ -555,6 +581,11 @@ static void pass(void *arg)
 		sweep_begin(&s->sweep, s->c->cache[steps[s->step].kind], s->arena);
 	}
 	loop_timer_start(&s->timer, 0);
+}
+
+struct supply_tally *supply_status_tally(const struct supply_status *s)
+{
+	return s->tally;
 }
 
 void supply_status_kick(struct supply_status *s)
@@ -583,6 +614,7 @@ struct supply_status *supply_status_new(struct context *c, const struct drivers 
 	s->eta = eta;
 	s->fleet = fleet;
 	s->waiting = waiting;
+	s->tally = supply_tally_new(c);
 	s->entries = map_new(entry_free);
 	loop_timer_init(&s->timer, c->group, pass, s);
 	return s;
@@ -594,6 +626,7 @@ void supply_status_free(struct supply_status *s)
 		return;
 	loop_timer_stop(&s->timer);
 	pass_over(s);
+	supply_tally_free(s->tally);
 	map_free(s->entries);
 	free(s);
 }

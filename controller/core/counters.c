@@ -19,7 +19,7 @@ struct counters {
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *transitions, *requests, *looks, *pod_waits,
 		*first_pods, *request_seconds, *drives, *audit_lost, *audit_failed, *claim_ready,
-		*returns;
+		*returns, *corrected;
 	/* Names of PriorityClasses that have series; at most CLASSES */
 	struct map *classes;
 	/* name of a Machine that is leaving its tenant -> struct began */
@@ -262,6 +262,12 @@ void counters_turn(struct counters *f)
 		metric_add(f->turns, NULL, 1);
 }
 
+void counters_corrected(struct counters *f, const char *kind)
+{
+	if (f)
+		metric_add(f->corrected, LABELS(kind), 1);
+}
+
 /* Delays the series of what the leader counts (not those of requests): many are created by their
  * first event, or too shortly before for a scrape. */
 static void delay_new_series(struct counters *f)
@@ -322,6 +328,11 @@ struct counters *counters_new(struct context *c)
 		NULL);
 	f->audit_failed = metrics_counter(m, "drover_audit_file_failures_total",
 					  "Failed writes of the file of the audit log.", NULL);
+	f->corrected = metrics_counter(
+		m, "drover_tally_corrections_total",
+		"Objects whose count in a status was wrong when all were checked; an error in "
+		"drover.",
+		LABELS("kind"));
 	f->transitions = metrics_counter(
 		m, "drover_eta_ways_total",
 		"Completed machine transitions, by the expected time within which they ended.",

@@ -19,6 +19,7 @@ static const char *const leaves[] = {LEAVE_CLAIM_DELETED, LEAVE_DRAIN,	   LEAVE_
 				     LEAVE_UNDERUSED,	  LEAVE_DRIFTED,   LEAVE_EXPIRED,
 				     LEAVE_INTERRUPTED,	  LEAVE_RECLAIMED, LEAVE_NODE_DEAD,
 				     LEAVE_NODE_GONE,	  LEAVE_ASLEEP,	   NULL};
+static const char *const counted[] = {"Machine", "NodeClaim", NULL};
 static const char *const agents[] = {"answered", "booted", NULL};
 static const char *const outcomes[] = {"answered", "failed", NULL};
 static const char *const transitions[] = {"serving", "free", NULL};
@@ -37,6 +38,7 @@ static const struct row {
 	{"drover_wipes_total", .first = verdicts},
 	{"drover_leaves_total", .first = leaves},
 	{"drover_claims_warm_total", .first = agents},
+	{"drover_tally_corrections_total", .first = counted},
 	{"drover_eta_ways_total", .first = transitions, .second = bounds},
 	{"drover_claims_created_total", .named = POOL},
 	{"drover_claim_ready_seconds", .named = POOL},

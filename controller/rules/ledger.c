@@ -182,7 +182,7 @@ struct virtual_cluster_cost ledger_at(const struct virtual_cluster_cost *was, in
 /* --- machines --------------------------------------------------------------------------------- */
 
 void ledger_count(struct virtual_cluster_charges *held, const struct virtual_cluster_charge *like,
-		  struct arena *a)
+		  int64_t n, struct arena *a)
 {
 	struct virtual_cluster_charge *c = find(held, NULL, like);
 
@@ -190,7 +190,7 @@ void ledger_count(struct virtual_cluster_charges *held, const struct virtual_clu
 		c = append(held, like, a);
 		c->seconds = c->machines = 0;
 	}
-	c->machines++;
+	c->machines += n;
 }
 
 bool ledger_holds(const struct virtual_cluster_cost *c, const struct virtual_cluster_charges *held)

@@ -35,11 +35,11 @@ bool ledger_phase(enum machine_state s, int *phase);
 struct virtual_cluster_cost ledger_at(const struct virtual_cluster_cost *was, int64_t now,
 				      struct arena *a);
 
-/* Counts one machine in the sum of `held` that equals *like in pool, Provider, instance type,
+/* Counts n machines in the sum of `held` that equals *like in pool, Provider, instance type,
  * number of GPUs, phase, price and currency; adds that sum if it is missing. month, seconds and
  * machines of *like are ignored. held: the machines that the tenant has now. */
 void ledger_count(struct virtual_cluster_charges *held, const struct virtual_cluster_charge *like,
-		  struct arena *a);
+		  int64_t n, struct arena *a);
 /* True if the running sums of *c have exactly the numbers of machines in `held`. */
 bool ledger_holds(const struct virtual_cluster_cost *c, const struct virtual_cluster_charges *held);
 /* Sets the running sums of *c to the machines in `held`, from c->time on; all other sums end.

@@ -547,9 +547,25 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 		cluster_start_scheduler(&w->tenants[i]);
 }
 
+/* True if no replica counted an object wrongly. */
+static bool counts_are_right(struct sim_world *w)
+{
+	size_t wrong = 0;
+
+	for (unsigned i = 0; i < w->nreplicas; i++)
+		wrong += w->replicas[i].controller
+				 ? controller_check_counts(w->replicas[i].controller)
+				 : 0;
+	if (wrong)
+		str_format(w->complaint, sizeof(w->complaint),
+			   "%zu objects are counted wrongly (claims/supply_tally.h)", wrong);
+	return !wrong;
+}
+
 void world_stop(struct sim_world *w)
 {
-	bool kept = invariants_secrets_kept(w) && invariants_nothing_leaks(w) &&
+	bool kept = counts_are_right(w) && invariants_secrets_kept(w) &&
+		    invariants_nothing_leaks(w) &&
 		    reason_rule_look(w, w->complaint, sizeof(w->complaint));
 
 	for (unsigned i = 0; i < w->nreplicas; i++)

@@ -27,7 +27,7 @@ static struct virtual_cluster_charges machines(size_t n, struct arena *a)
 	struct virtual_cluster_charges held = {0};
 
 	for (size_t i = 0; i < n; i++)
-		ledger_count(&held, &ready, a);
+		ledger_count(&held, &ready, 1, a);
 	return held;
 }
 
@@ -123,7 +123,7 @@ static void another_price_is_another_sum(void **state)
 	(void)state;
 	ledger_hold(&c, &one, a);
 	dear.price_per_hour = "7.00";
-	ledger_count(&other, &dear, a);
+	ledger_count(&other, &dear, 1, a);
 	c = ledger_at(&c, t + HOUR, a);
 	assert_false(ledger_holds(&c, &other));
 	ledger_hold(&c, &other, a);
@@ -166,7 +166,7 @@ static void too_many_sums_lose_the_oldest_month(void **state)
 		struct virtual_cluster_charge like = ready;
 
 		like.pool = arena_printf(a, "pool-%d", i);
-		ledger_count(&held, &like, a);
+		ledger_count(&held, &like, 1, a);
 	}
 	assert_int_equal(ledger_hold(&c, &held, a), 1);
 	assert_int_equal(c.charges.n, LEDGER_CHARGES);
