@@ -67,13 +67,17 @@
 
 #define IMAGE_AGAIN_MS 10000
 #define REDERIVED_EACH_TURN 100
+#define KICKED_EACH_TURN 100
+/* Number of queued requests to the host API server above which no more machines and claims of a new
+ * leader are started, and the interval at which the queue is read. Each machine sends several
+ * requests at once, and all of them together would exceed KUBE_QUEUE_MAX. */
+#define QUEUED_MOST 1000
+#define QUEUE_MS 50
 /* Longest time that a request to the host API server stays queued. A thousand machines that all
  * write at the same time need 5 s. A late write does no harm: it carries the resourceVersion that
  * it was based on, so the API server refuses it if the object has changed. */
 #define HOST_LINE_MS 120000
-/* HOST_QPS: requests per second to the host API server; the value is Karpenter's default.
- * HOST_BURST lets a thousand new machines begin at once. */
-#define HOST_QPS 200
+/* HOST_BURST lets a thousand new machines begin at once. */
 #define HOST_BURST 1200
 
 struct context *controller_context(struct controller *c)
@@ -197,6 +201,14 @@ static bool kick_claim(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+static bool kick_machine(const struct kube_entry *en, void *arg)
+{
+	struct controller *c = arg;
+
+	lives_kick(c->lives, en->name);
+	return true;
+}
+
 static bool machine_again(const struct kube_entry *en, void *arg)
 {
 	object_changes_machine(arg, en->name, en->object);
@@ -240,15 +252,53 @@ static bool endpoint_ready(struct controller *c)
 
 /* --- deriving again --------------------------------------------------------------------------- */
 
-static void rederive_over(struct controller *c)
+static void pass_over(struct pass *p)
 {
-	loop_timer_stop(&c->rederive.timer);
-	arena_free(c->rederive.arena);
-	c->rederive.arena = NULL;
+	loop_timer_stop(&p->timer);
+	arena_free(p->arena);
+	p->arena = NULL;
+}
+
+/* Begins a pass over all Machines, which is followed by all NodeClaims. Abandons a pass that is in
+ * progress. */
+static void pass_begin(struct controller *c, struct pass *p)
+{
+	pass_over(p);
+	p->arena = arena_new();
+	p->claims = false;
+	sweep_begin(&p->sweep, c->ctx.cache[OBJECT_MACHINE], p->arena);
+}
+
+/* Processes at most `most` objects of the pass. Returns false once all have been processed. */
+static bool pass_go_on(struct controller *c, struct pass *p, size_t most,
+		       bool (*machine)(const struct kube_entry *en, void *arg),
+		       bool (*claim)(const struct kube_entry *en, void *arg))
+{
+	if (sweep_go_on(&p->sweep, most, p->claims ? claim : machine, c))
+		return true;
+	if (p->claims) {
+		pass_over(p);
+		return false;
+	}
+	p->claims = true;
+	sweep_begin(&p->sweep, c->ctx.cache[OBJECT_NODE_CLAIM], p->arena);
+	return true;
+}
+
+static void kicks_on(void *arg)
+{
+	struct controller *c = arg;
+	struct pass *p = &c->kicks;
+
+	if (kube_client_queued(c->ctx.host) > QUEUED_MOST)
+		loop_timer_start(&p->timer, QUEUE_MS);
+	else if (pass_go_on(c, p, KICKED_EACH_TURN, kick_machine, kick_claim))
+		loop_timer_start(&p->timer, 0);
 }
 
 /* Marks the controller as ready after a complete pass over Machines and NodeClaims, and starts all
- * work that had to wait for the complete planner's world. */
+ * work that had to wait for the complete planner's world. Machines and NodeClaims are started in
+ * slices. */
 static void kick_all(struct controller *c)
 {
 	bool first = !c->ctx.ready;
@@ -256,9 +306,9 @@ static void kick_all(struct controller *c)
 	c->ctx.ready = true;
 	if (first && c->on_ready)
 		c->on_ready(c->on_ready_arg);
-	kube_cache_each(c->ctx.cache[OBJECT_NODE_CLAIM], kick_claim, c);
+	pass_begin(c, &c->kicks);
+	kicks_on(c);
 	tenants_update_all(c->tenants);
-	lives_kick(c->lives, NULL);
 	drains_kick(c->drains, NULL);
 	pending_cleanup_kick(c->pending_cleanup, NULL);
 	api_path_checks_kick(c->api_path_checks, NULL);
@@ -274,19 +324,11 @@ static void kick_all(struct controller *c)
 static void rederive_on(void *arg)
 {
 	struct controller *c = arg;
-	struct rederive *r = &c->rederive;
 
-	if (!sweep_go_on(&r->sweep, REDERIVED_EACH_TURN, r->claims ? claim_again : machine_again,
-			 c)) {
-		if (r->claims) {
-			rederive_over(c);
-			kick_all(c);
-			return;
-		}
-		r->claims = true;
-		sweep_begin(&r->sweep, c->ctx.cache[OBJECT_NODE_CLAIM], r->arena);
-	}
-	loop_timer_start(&r->timer, 0);
+	if (pass_go_on(c, &c->rederive, REDERIVED_EACH_TURN, machine_again, claim_again))
+		loop_timer_start(&c->rederive.timer, 0);
+	else
+		kick_all(c);
 }
 
 /* Starts a pass over all Machines and then all NodeClaims, in slices. The pass hands each object
@@ -296,17 +338,12 @@ static void rederive_on(void *arg)
 static void rederive(void *arg)
 {
 	struct controller *c = arg;
-	struct rederive *r = &c->rederive;
 
 	if (!object_changes_synced(c) || !endpoint_ready(c))
 		return;
 	keys_follow(c->ctx.keys);
 	keys_publish(c->ctx.keys);
-	/* a pass that is in progress is abandoned; the new one starts from the beginning */
-	rederive_over(c);
-	r->arena = arena_new();
-	r->claims = false;
-	sweep_begin(&r->sweep, c->ctx.cache[OBJECT_MACHINE], r->arena);
+	pass_begin(c, &c->rederive);
 	rederive_on(c);
 }
 
@@ -489,7 +526,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	struct controller *c = mem_new(struct controller);
 	struct kube_client_spec cs = {.config = host,
 				      .name = "host",
-				      .qps = HOST_QPS,
+				      .qps = CONTROLLER_HOST_QPS,
 				      .burst = HOST_BURST,
 				      .max_in_flight = 64,
 				      .queue_ms = HOST_LINE_MS,
@@ -512,6 +549,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->watches = mem_calloc(OBJECT_KINDS, sizeof(*c->watches));
 	loop_timer_init(&c->settle, g, rederive, c);
 	loop_timer_init(&c->rederive.timer, g, rederive_on, c);
+	loop_timer_init(&c->kicks.timer, g, kicks_on, c);
 	make_context(c, g, h, &o->context);
 	make_parts(c);
 	cs.counted_arg = c->ctx.counters;
@@ -591,7 +629,8 @@ void controller_free(struct controller *c)
 	c->ctx.on_notice = NULL;
 	kube_lease_free(c->ctx.lease);
 	loop_timer_stop(&c->settle);
-	rederive_over(c);
+	pass_over(&c->rederive);
+	pass_over(&c->kicks);
 	lives_free(c->lives);
 	c->lives = NULL;
 	provisioned_machines_free(c->provisioned_machines);

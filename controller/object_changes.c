@@ -283,6 +283,16 @@ static void reserve_endpoints(struct controller *c, const char *name,
 			     true);
 }
 
+/* Adapts the rate limit of the host API server to the number of Machines (parts.h). */
+static void pace_host(const struct context *c)
+{
+	const size_t qps = kube_cache_size(c->cache[OBJECT_MACHINE]) / CONTROLLER_MACHINES_EACH_QPS;
+
+	kube_client_pace(c->host, qps < CONTROLLER_HOST_QPS	   ? CONTROLLER_HOST_QPS
+				  : qps > CONTROLLER_HOST_QPS_MOST ? CONTROLLER_HOST_QPS_MOST
+								   : (double)qps);
+}
+
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
 	struct kind_watch *w = arg;
@@ -331,6 +341,8 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_MACHINE:
 		machine_lists_put(c->ctx.machine_lists, name, o);
+		if (!old || !o)
+			pace_host(&c->ctx);
 		if (!same_spec(old, new_) || !same_logins(old, new_))
 			machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))

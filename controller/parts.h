@@ -72,15 +72,25 @@ struct controller {
 	 * what was derived from several kinds of objects while the caches of these kinds were
 	 * loading. */
 	struct loop_timer settle;
-	struct rederive {
-		/* Memory of the pass of rederive(); NULL: no pass in progress */
+	/* rederive: the pass of rederive(). kicks: the pass of kick_all(). */
+	struct pass {
+		/* Memory of the pass; NULL: no pass in progress */
 		struct arena *arena;
 		struct sweep sweep;
 		struct loop_timer timer;
 		/* True: the pass has processed all Machines, and processes the NodeClaims now */
 		bool claims;
-	} rederive;
+	} rederive, kicks;
 };
+
+/* Requests per second to the host API server: Karpenter's default, for up to 2,400 machines. A new
+ * leader sends four requests for each machine (fence, Secret, first observation, claim). Above
+ * 2,400 machines the rate grows with their number, so that a takeover takes the same time for each
+ * size of fleet. The limit of requests in flight, which protects a slow API server, is the same for
+ * all sizes. */
+#define CONTROLLER_HOST_QPS 200
+#define CONTROLLER_HOST_QPS_MOST 1000
+#define CONTROLLER_MACHINES_EACH_QPS 12
 
 /* --- object_changes.c: objects of the host API ------------------------------------------------ */
 

@@ -84,6 +84,16 @@ struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 	return c;
 }
 
+void kube_client_pace(struct kube_client *c, double qps)
+{
+	c->bucket.per_s = qps;
+}
+
+size_t kube_client_queued(const struct kube_client *c)
+{
+	return c->in_line;
+}
+
 const char *kube_client_ca_pem(const struct kube_client *c)
 {
 	return c->config->ca_pem;

@@ -88,6 +88,10 @@ DEFINE_OWN(kube_client)
  * changed. */
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 	__attribute__((warn_unused_result));
+/* Changes the rate limit to qps requests per second. */
+void kube_client_pace(struct kube_client *c, double qps);
+/* Returns the number of calls that wait for the rate limit or for a call in flight to end. */
+size_t kube_client_queued(const struct kube_client *c);
 /* Ends all queued calls with ERR_UNAVAILABLE, unsent. For a replica that is no longer the
  * leader. */
 void kube_client_drop_queued(struct kube_client *c);

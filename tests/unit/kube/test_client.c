@@ -643,6 +643,31 @@ static void the_line_is_bounded_and_can_be_cleared(void **state)
 	fake_api_stop(&f);
 }
 
+static void the_rate_can_be_changed_while_calls_are_queued(void **state)
+{
+	struct got g[60];
+	struct fake_api f;
+	unsigned done = 0;
+
+	(void)state;
+	memset(g, 0, sizeof(g));
+	fake_api_start(&f, &(struct kube_client_spec){
+				   .qps = 1, .burst = 1, .timeout_ms = 5000, .queue_ms = 90000});
+	for (int i = 0; i < 60; i++) {
+		g[i].f = &f;
+		kube_get(f.c, &KUBE_NODES, NULL, "n", on_done, &g[i]);
+	}
+	fake_api_run(&f, 4500);
+	assert_in_range(kube_client_queued(f.c), 54, 57);
+	kube_client_pace(f.c, 20);
+	fake_api_run(&f, 4500);
+	for (int i = 0; i < 60; i++)
+		done += g[i].done;
+	assert_int_equal(done, 60);
+	assert_int_equal(kube_client_queued(f.c), 0);
+	fake_api_stop(&f);
+}
+
 static bool leads;
 
 static int asks_who_leads(void *arg, struct err *e)
@@ -1089,6 +1114,7 @@ int main(void)
 		cmocka_unit_test(what_changes_something_is_asked_about_when_it_leaves_the_line),
 		cmocka_unit_test(what_rests_is_asked_about_again),
 		cmocka_unit_test(the_line_is_bounded_and_can_be_cleared),
+		cmocka_unit_test(the_rate_can_be_changed_while_calls_are_queued),
 		cmocka_unit_test(few_calls_are_in_flight_at_once_and_all_end_in_time),
 		cmocka_unit_test(when_an_object_was_written_is_read),
 		cmocka_unit_test(a_cancelled_call_is_not_heard_of),
