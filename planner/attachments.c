@@ -47,11 +47,6 @@ static struct plan_shared *on(const struct plan_class *c, uint32_t column)
 	return NULL;
 }
 
-const struct plan_shared *attachments_on(const struct plan_class *c, uint32_t column)
-{
-	return on(c, column);
-}
-
 static void add(struct planning *p, struct plan_class *c, const struct world_shared *v,
 		uint32_t column)
 {

@@ -33,8 +33,6 @@ struct plan_shared {
  * contain only the volumes that no other pod uses. Call when all columns are known, and before the
  * first bin of the tenant is created. */
 void attachments_of_class(struct planning *p, struct plan_class *c, int64_t *row);
-/* Returns the entry of c->shared for that column; NULL: no shared volume takes it. */
-const struct plan_shared *attachments_on(const struct plan_class *c, uint32_t column);
 /* Adds the shared volumes of one pod to the n requests of v, which must be those of c->asks. v must
  * have space for c->nshared more elements. Returns the number of elements appended. */
 size_t attachments_add(const struct plan_class *c, struct ask *v, size_t n);

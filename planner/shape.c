@@ -164,16 +164,10 @@ static void make_key(struct world *w, const struct world_pod *p)
 	}
 }
 
-/* Returns NULL if n is 0, because most lists of most pods are empty. */
-static void *array(struct arena *a, size_t n, size_t size)
-{
-	return n ? arena_calloc(a, n, size) : NULL;
-}
-
 static struct world_volume copy_volume(const struct world_volume *v, struct arena *a)
 {
 	struct world_volume c = {arena_strdup(a, v->name), arena_strdup(a, v->node),
-				 array(a, v->n, sizeof(*c.v)), v->n};
+				 world_copy_array(a, v->n, sizeof(*c.v)), v->n};
 
 	for (size_t i = 0; i < v->n; i++)
 		c.v[i] = world_copy_selector(&v->v[i], a);
@@ -194,7 +188,7 @@ static void copy_affinity(struct world_pod *c, const struct world_pod *p, struct
 {
 	c->node_selector = world_copy_labels(&p->node_selector, a);
 	c->affinity.n = p->affinity.n;
-	c->affinity.v = array(a, p->affinity.n, sizeof(*c->affinity.v));
+	c->affinity.v = world_copy_array(a, p->affinity.n, sizeof(*c->affinity.v));
 	for (size_t i = 0; i < p->affinity.n; i++)
 		c->affinity.v[i] = world_copy_selector(&p->affinity.v[i], a);
 }
@@ -202,7 +196,7 @@ static void copy_affinity(struct world_pod *c, const struct world_pod *p, struct
 static void copy_tolerations(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
 	c->tolerations.n = p->tolerations.n;
-	c->tolerations.v = array(a, p->tolerations.n, sizeof(*c->tolerations.v));
+	c->tolerations.v = world_copy_array(a, p->tolerations.n, sizeof(*c->tolerations.v));
 	for (size_t i = 0; i < p->tolerations.n; i++) {
 		const struct world_toleration *t = &p->tolerations.v[i];
 
@@ -215,7 +209,7 @@ static void copy_tolerations(struct world_pod *c, const struct world_pod *p, str
 static void copy_shared(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
 	c->shared.n = p->shared.n;
-	c->shared.v = array(a, p->shared.n, sizeof(*c->shared.v));
+	c->shared.v = world_copy_array(a, p->shared.n, sizeof(*c->shared.v));
 	for (size_t i = 0; i < p->shared.n; i++)
 		c->shared.v[i] = (struct world_shared){arena_strdup(a, p->shared.v[i].driver),
 						       arena_strdup(a, p->shared.v[i].volume)};
@@ -223,7 +217,8 @@ static void copy_shared(struct world_pod *c, const struct world_pod *p, struct a
 
 static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a)
 {
-	const struct world_preference **order = array(a, p->preferences.n, sizeof(*order));
+	const struct world_preference **order =
+		world_copy_array(a, p->preferences.n, sizeof(*order));
 
 	c->tenant = arena_strdup(a, p->tenant);
 	c->unsupported = arena_strdup(a, p->unsupported);
@@ -239,7 +234,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->devices = world_copy_selector(&p->devices, a);
 	c->also = world_copy_selector(&p->also, a);
 	c->volumes.n = p->volumes.n;
-	c->volumes.v = array(a, p->volumes.n, sizeof(*c->volumes.v));
+	c->volumes.v = world_copy_array(a, p->volumes.n, sizeof(*c->volumes.v));
 	for (size_t i = 0; i < p->volumes.n; i++)
 		c->volumes.v[i] = copy_volume(&p->volumes.v[i], a);
 	copy_shared(c, p, a);
@@ -248,7 +243,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	if (p->preferences.n)
 		qsort(order, p->preferences.n, sizeof(struct world_preference *), by_weight);
 	c->preferences.n = p->preferences.n;
-	c->preferences.v = array(a, p->preferences.n, sizeof(*c->preferences.v));
+	c->preferences.v = world_copy_array(a, p->preferences.n, sizeof(*c->preferences.v));
 	for (size_t i = 0; i < p->preferences.n; i++)
 		c->preferences.v[i] = (struct world_preference){
 			order[i]->weight, world_copy_selector(&order[i]->term, a)};
@@ -357,7 +352,7 @@ static void copy_profile(struct world_pod *c, const struct world_pod *p, struct 
 	c->ns = arena_strdup(a, p->ns);
 	c->labels = world_copy_labels(&p->labels, a);
 	c->topology.n = p->topology.n;
-	c->topology.v = array(a, p->topology.n, sizeof(*c->topology.v));
+	c->topology.v = world_copy_array(a, p->topology.n, sizeof(*c->topology.v));
 	for (size_t i = 0; i < p->topology.n; i++) {
 		struct world_topology *t = &c->topology.v[i];
 

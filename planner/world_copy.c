@@ -5,15 +5,14 @@
 
 /* Tests: tests/unit/planner/test_world.c */
 
-/* Returns NULL if n is 0, because most lists of most objects are empty. */
-static void *array(struct arena *a, size_t n, size_t size)
+void *world_copy_array(struct arena *a, size_t n, size_t size)
 {
 	return n ? arena_calloc(a, n, size) : NULL;
 }
 
 struct labels world_copy_labels(const struct labels *l, struct arena *a)
 {
-	struct labels c = {.v = array(a, l->n, sizeof(*c.v)), .n = l->n};
+	struct labels c = {.v = world_copy_array(a, l->n, sizeof(*c.v)), .n = l->n};
 
 	for (size_t i = 0; i < l->n; i++)
 		c.v[i] = (struct label){arena_strdup(a, l->v[i].key),
@@ -35,7 +34,7 @@ struct labels world_name_labels(const struct labels *l, const char *name, struct
 
 struct resources world_copy_resources(const struct resources *r, struct arena *a)
 {
-	struct resources c = {.v = array(a, r->n, sizeof(*c.v)), .n = r->n};
+	struct resources c = {.v = world_copy_array(a, r->n, sizeof(*c.v)), .n = r->n};
 
 	for (size_t i = 0; i < r->n; i++)
 		c.v[i] = (struct resource){arena_strdup(a, r->v[i].name), r->v[i].q};
@@ -46,7 +45,7 @@ struct resources world_copy_resources(const struct resources *r, struct arena *a
 
 const char **world_copy_strings(const char *const *v, size_t n, struct arena *a)
 {
-	const char **c = array(a, n, sizeof(*c));
+	const char **c = world_copy_array(a, n, sizeof(*c));
 
 	for (size_t i = 0; i < n; i++)
 		c[i] = arena_strdup(a, v[i]);
@@ -55,7 +54,7 @@ const char **world_copy_strings(const char *const *v, size_t n, struct arena *a)
 
 struct selector world_copy_selector(const struct selector *s, struct arena *a)
 {
-	struct selector c = {.v = array(a, s->n, sizeof(*c.v)), .n = s->n};
+	struct selector c = {.v = world_copy_array(a, s->n, sizeof(*c.v)), .n = s->n};
 
 	for (size_t i = 0; i < s->n; i++) {
 		c.v[i] = s->v[i];
@@ -67,7 +66,7 @@ struct selector world_copy_selector(const struct selector *s, struct arena *a)
 
 struct world_taints world_copy_taints(const struct world_taints *t, struct arena *a)
 {
-	struct world_taints c = {.v = array(a, t->n, sizeof(*c.v)), .n = t->n};
+	struct world_taints c = {.v = world_copy_array(a, t->n, sizeof(*c.v)), .n = t->n};
 
 	for (size_t i = 0; i < t->n; i++)
 		c.v[i] = (struct world_taint){arena_strdup(a, t->v[i].key),

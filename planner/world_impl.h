@@ -300,6 +300,8 @@ struct world_kind *world_kind(struct world *w, const char *provider, const char 
 
 /* The world_copy_*() functions and world_name_labels() return a copy in arena a. In a copy, labels
  * and resources are sorted by key or name. The functions are in world_copy.c. */
+/* Returns a zeroed array; NULL if n is 0, because most lists of most objects are empty. */
+void *world_copy_array(struct arena *a, size_t n, size_t size);
 struct labels world_copy_labels(const struct labels *l, struct arena *a);
 /* Returns a copy of the labels with the label WORLD_NODE_NAME added. */
 struct labels world_name_labels(const struct labels *l, const char *name, struct arena *a);

@@ -106,13 +106,9 @@ static void put_fails(struct buf *b, const struct reason_info *r)
 		buf_puts(b, "- `status.failures` of the Machine, and condition `Ready` of the "
 			    "NodeClaim that failed; metric ");
 		put_label(b, "drover_claims_failed_total", r);
-		buf_puts(
-			b,
-			", alert " ALERT(
-				"DroverClaimsFail",
-				"droverclaimsfail") "\n"
-						    "- condition `LineStopped` of a NodePool or Provider, if claims fail "
-						    "alike; metric ");
+		buf_puts(b, ", alert " ALERT("DroverClaimsFail", "droverclaimsfail") "\n");
+		buf_puts(b, "- condition `LineStopped` of a NodePool or Provider, if claims fail "
+			    "alike; metric ");
 		put_label(b, "drover_lines_stopped", r);
 		buf_puts(b, ", alert " ALERT("DroverLineStopped", "droverlinestopped") "\n");
 	}
