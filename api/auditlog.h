@@ -70,6 +70,7 @@ extern const struct field audit_entry_fields[];
 #define AUDIT_STATE "StateChanged"
 #define AUDIT_SPEC "SpecChanged"
 #define AUDIT_ANNOTATION "AnnotationChanged"
+#define AUDIT_WAIVED "WipeWaived"
 
 /* Computes the digest of an entry, as text "sha256:...". Ignores the member digest. */
 const char *audit_entry_digest(const json_t *entry, char out[static CRYPTO_DIGEST_TEXT]);

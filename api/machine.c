@@ -162,6 +162,12 @@ static const struct field spec_fields[] = {
 		     "has accounted for. The agent does not wipe these drives. Each entry is a "
 		     "serial number or an ID from status.inventory.unseenDrives. Written by "
 		     "\"drover approve --drives\"."),
+	FIELD_ITEMS(machine_spec, waivers, "waivers", evidence_waiver_fields,
+		    .max_items = EVIDENCE_WAIVERS_MAX,
+		    .doc = "What administrators let go without a wipe. Written by \"drover approve "
+			   "--drives\", \"drover approve --adopt\" and \"drover retire\"; the "
+			   "WipeRecords of that tenancy and of the next one repeat the entries. "
+			   "Entries of older tenancies may be removed."),
 	FIELD_PTR(machine_spec, identity, "identity", identity_fields, .rules = identity_rules,
 		  .doc = "Identity that the BMC must report at each login. If not set, drover "
 			 "does not manage the machine; \"drover approve\" sets it. Never set "

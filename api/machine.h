@@ -70,6 +70,11 @@ struct machine_spec {
 	/* IDs of drives (machine_unseen.id) that the BMC lists and the agent does not see, which
 	 * the operator has accounted for */
 	struct strings unseen_drives;
+	/* decisions of administrators that a wipe is not needed, oldest first */
+	struct {
+		struct evidence_waiver *v;
+		size_t n;
+	} waivers;
 	struct machine_identity *identity;
 	struct machine_bmc *bmc;
 	/* hostname of the machine in the Provider's manager (BCM); NULL: the Machine's name */

@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "cli/waive.h"
 
 static bool has_drive(const json_t *drives, const json_t *one)
 {
@@ -85,24 +86,63 @@ static void show_dark(struct cli_client *c, const json_t *controllers)
 				(long long)json_int_at(o, "dark"), json_str_at(o, "id"));
 }
 
+static bool has_wwn(const json_t *drives, const char *wwn)
+{
+	json_t *d;
+	size_t i;
+
+	json_array_foreach (drives, i, d)
+		if (str_eq(json_str_at(d, "wwn"), wwn))
+			return true;
+	return false;
+}
+
+static bool has_text(const json_t *list, const char *text)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v)
+		if (str_eq(json_string_value(v), text))
+			return true;
+	return false;
+}
+
+/* Records the drives that leave spec.drives, and those of ids that only the BMC lists, if no
+ * operator has accepted them before. Returns 0, or 1 after printing the error. */
+static int waive_drives(struct waive *w, const json_t *seen, const json_t *ids)
+{
+	const json_t *known = json_at(w->machine, "spec", "unseenDrives");
+	json_t *d;
+	size_t i;
+
+	json_array_foreach (json_at(w->machine, "spec", "drives"), i, d)
+		if (/* mutant: drives-forgotten-unrecorded */ !has_wwn(seen,
+								       json_str_at(d, "wwn")) &&
+		    waive_add(w, WAIVED_DRIVE, json_str_at(d, "wwn"),
+			      json_str_at(d, "serialNumber")))
+			return 1;
+	json_array_foreach (ids, i, d)
+		if (!has_text(known, json_string_value(d)) &&
+		    waive_add(w, WAIVED_UNSEEN_DRIVE, json_string_value(d), NULL))
+			return 1;
+	return 0;
+}
+
 /* Prints the drives that the BMC lists and the agent does not see. Returns their IDs, owned by the
  * caller. *new: number of these that no operator has accepted before. */
 static json_t *unseen(struct cli_client *c, const json_t *m, size_t *new)
 {
 	const json_t *want = json_at(m, "spec", "unseenDrives");
-	json_t *list = json_array(), *u, *v;
-	bool known;
-	size_t i, k;
+	json_t *list = json_array(), *u;
+	size_t i;
 
 	*new = 0;
 	json_array_foreach (json_at(m, "status", "inventory", "unseenDrives"), i, u) {
 		const char *id = str_or(json_str_at(u, "id"), "");
 		const char *volume = json_str_at(u, "volume");
 
-		known = false;
-		json_array_foreach (want, k, v)
-			known |= str_eq(json_string_value(v), id);
-		*new += !known;
+		*new += !has_text(want, id);
 		fprintf(c->json ? stderr : c->out,
 			"! %s %lld bytes, %s, %s%s%s: the BMC lists this drive, but drover's agent "
 			"does not see it and cannot wipe it\n",
@@ -129,7 +169,8 @@ static json_t *approval(struct cli_client *c, const char *action, const char *cl
  * only the BMC lists. Returns 0. Any other result: the machine was not inspected yet, or the
  * operator did not confirm. Then the function has printed the cause, and the caller must write
  * nothing. */
-static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec)
+static int drives(struct cli_client *c, const struct cli_approve *a, const json_t *m, json_t *spec,
+		  struct waive *w)
 {
 	FILE *out = c->json ? stderr : c->out;
 	size_t forgotten, new;
@@ -147,7 +188,8 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 	ids = unseen(c, m, &new);
 	fflush(out);
 	/* mutant: drives-forgotten-unasked */
-	if (forgotten + new && !a->yes && confirm_forgotten(c, a->machine, m)) {
+	if ((forgotten + new && !a->yes &&confirm_forgotten(c, a->machine, m)) ||
+	    waive_drives(w, seen, ids)) {
 		json_decref(ids);
 		return -1;
 	}
@@ -321,6 +363,7 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	json_t *spec, *controllers = json_at(m, "status", "inventory", "controllers");
 	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
 	const char *state = str_or(json_str_at(m, "status", "state"), "known");
+	struct waive waive;
 	bool again, quarantined = str_eq(state, "quarantined"),
 		    begins = str_eq(state, "known") || str_eq(state, "retired");
 
@@ -332,14 +375,24 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 		return no_identity(c, a->machine, m);
 	if (a->adopt && check_claim(c, a))
 		return 1;
+	waive = (struct waive){.c = c,
+			       .a = mem,
+			       .machine = m,
+			       .reason = a->reason,
+			       /* An adoption begins a tenancy. */
+			       .tenancy =
+				       json_int_at(m, "status", "tenancy") + (a->adopt && begins)};
 	spec = json_pack("{s:s}", "managementPolicy", "Manage");
 	if (!json_at(m, "spec", "identity"))
 		json_object_set(spec, "identity", seen);
+	if ((a->drives && drives(c, a, m, spec, &waive)) ||
+	    (a->adopt && begins && waive_all(&waive, WAIVED_ADOPTION))) {
+		json_decref(waive.list);
+		json_decref(spec);
+		return 1;
+	}
+	waive_put(&waive, spec);
 	if (a->drives) {
-		if (drives(c, a, m, spec)) {
-			json_decref(spec);
-			return 1;
-		}
 		if (json_array_size(controllers))
 			json_object_set(spec, "controllers", controllers);
 		show_dark(c, controllers);

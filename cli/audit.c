@@ -588,6 +588,13 @@ static void print_row(const char *const v[COLUMNS], const size_t *width, struct 
 		buf_printf(out, "%-*s  ", (int)width[k], v[k]);
 }
 
+static void print_waivers(const struct evidence *ev, struct buf *out, struct arena *a)
+{
+	for (size_t i = 0; i < ev->waivers.n; i++)
+		buf_printf(out, "  not wiped: %s\n",
+			   harmless(a, evidence_waiver_text(&ev->waivers.v[i], a)));
+}
+
 void audit_print(const struct audit *a, struct buf *out)
 {
 	static const char *const head[COLUMNS] = {"RECORD",  "MACHINE", "TENANCY",
@@ -618,6 +625,8 @@ void audit_print(const struct audit *a, struct buf *out)
 		else if (r->unfinished)
 			buf_printf(out, " (%s)", harmless(tmp, r->unfinished));
 		buf_puts(out, "\n");
+		if (r->result != AUDIT_BAD)
+			print_waivers(&r->item->ev, out, tmp);
 	}
 	buf_printf(out,
 		   "\n%zu record%s: %zu proved clean, %zu failed, %zu not finished, %zu bad.\n%s\n",
@@ -634,6 +643,16 @@ void audit_print(const struct audit *a, struct buf *out)
 			   gaps, gaps == 1 ? " names" : "s name");
 }
 
+static json_t *waivers_json(const struct evidence *ev)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < ev->waivers.n; i++)
+		json_array_append_new(list,
+				      fields_encode(evidence_waiver_fields, &ev->waivers.v[i]));
+	return list;
+}
+
 json_t *audit_json(const struct audit *a)
 {
 	static const char *const results[] = {"bad", "proved", "failed", "unfinished"};
@@ -646,6 +665,8 @@ json_t *audit_json(const struct audit *a)
 				      results[r->result], "unfinished", r->unfinished, "error",
 				      r->result == AUDIT_BAD ? r->err.text : NULL);
 
+		if (r->result != AUDIT_BAD && r->item->ev.waivers.n)
+			json_object_set_new(o, "waivers", waivers_json(&r->item->ev));
 		if (r->verdict)
 			json_object_update_new(
 				o,

@@ -24,6 +24,8 @@ static const struct policy {
 	{"drover-burst-approval",
 	 "any user who may change BurstLedgers can approve work and reset costs, in the name of "
 	 "another"},
+	{"drover-waivers",
+	 "drives and machines can go without a wipe, unrecorded or in the name of another"},
 	{"drover-audit", "any user who may change AuditSegments can write the audit log"},
 	{"drover-requested-by", "the audit log and Drains may name another user than the real one"},
 	{"drover-claim-status",

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/verbs.h"
+#include "cli/waive.h"
 
 static const char *name_of(const json_t *o)
 {
@@ -184,20 +185,45 @@ int cli_do_quarantine(struct cli_client *c, const char *name, const char *reason
 				      name_of(m), state_of(m), name_of(m)));
 }
 
+/* True if the machine is out of use, and no wipe of its last tenancy succeeded. */
+static bool is_unwiped(const json_t *m)
+{
+	const int64_t tenancy = json_int_at(m, "status", "tenancy");
+
+	return str_eq(state_of(m), "quarantined") && tenancy &&
+	       (!json_at(m, "status", "lastWipe") ||
+		json_int_at(m, "status", "lastWipe", "tenancy") != tenancy);
+}
+
 int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
 {
 	struct err e;
 	OWN(arena) a = arena_new();
 	OWN_JSON m = cli_machine(c, name, &e);
+	struct waive w = {.c = c,
+			  .a = a,
+			  .machine = m,
+			  .reason = reason,
+			  .tenancy = json_int_at(m, "status", "tenancy")};
+	json_t *spec;
 
 	if (!m)
 		return cli_failed_read(c, &e);
 	if (occupied(m))
 		return drain_first(c, m, reason, "Retire");
-	return cli_write(c, OBJECT_MACHINE, name_of(m),
-			 json_pack("{s:{s:s}}", "spec", "managementPolicy", "Retire"),
-			 arena_printf(a, "machine %s (%s): drover no longer manages it", name_of(m),
-				      state_of(m)));
+	if (is_unwiped(m) && waive_all(&w, WAIVED_RETIREMENT)) {
+		json_decref(w.list);
+		return 1;
+	}
+	spec = json_pack("{s:s}", "managementPolicy", "Retire");
+	waive_put(&w, spec);
+	return cli_write(
+		c, OBJECT_MACHINE, name_of(m),
+		json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec", spec),
+		arena_printf(a, "machine %s (%s): drover no longer manages it%s", name_of(m),
+			     state_of(m),
+			     is_unwiped(m) ? "; it was not wiped after its last tenant" : ""));
 }
 
 /* --- confirm-off ------------------------------------------------------------------------------ */

@@ -229,7 +229,9 @@ int cli_approve(int argc, char **argv)
 		 "the password to this BMC",
 		 0},
 		{"reason", 'r', "TEXT", 0,
-		 "With claim/NAME or burst/POLICY/WORK: why; shown to the tenant", 0},
+		 "With claim/NAME or burst/POLICY/WORK: why; shown to the tenant. With --drives or "
+		 "--adopt: why no wipe is needed; the next wipe records name it",
+		 0},
 		CLI_OPTION_ROWS};
 	struct one v = {.what = "machine or claim", .may_burst = true};
 
@@ -246,7 +248,7 @@ int cli_approve(int argc, char **argv)
 		"With burst/POLICY/WORK: let a BurstPolicy launch instances for this waiting work, "
 		"within its limits, if its trigger.guards.approval is Manual.\v"
 		"Examples:\n  drover approve gpu-r1-07\n  drover approve gpu-r1-07 --wipe\n"
-		"  drover approve gpu-r1-07 --drives --yes\n"
+		"  drover approve gpu-r1-07 --drives --reason 'drive shredded, ticket 4711'\n"
 		"  drover approve gpu-r1-07 --adopt h100-x7k2p\n"
 		"  drover approve gpu-r1-07 --bmc\n"
 		"  drover approve claim/h100-x7k2p --reason 'project 42'\n"
@@ -261,8 +263,14 @@ int cli_approve(int argc, char **argv)
 		return RUN_ONE(v, "drover approve", cli_do_approve_burst(&c, v.burst, v.reason));
 	if (strchr(v.name, '/'))
 		return decide(&v, "drover approve");
+	if (v.reason && !v.approve.drives && !v.approve.adopt) {
+		fprintf(stderr, "drover approve: --reason needs --drives, --adopt, claim/NAME or "
+				"burst/POLICY/WORK\n");
+		return 2;
+	}
 	v.approve.machine = v.name;
 	v.approve.yes = v.yes;
+	v.approve.reason = v.reason;
 	return RUN_ONE(v, "drover approve", cli_do_approve(&c, &v.approve));
 }
 

@@ -97,6 +97,8 @@ struct cli_approve {
 	bool yes;
 	/* name of the NodeClaim that the machine already serves; NULL: not set */
 	const char *adopt;
+	/* why a wipe is waived: drives leave the list, or the machine is adopted; NULL: none */
+	const char *reason;
 };
 int cli_do_approve(struct cli_client *c, const struct cli_approve *a);
 

@@ -268,6 +268,8 @@ static void record(const struct report *r, const struct audit_record *v)
 	for (size_t i = 0; i < ev->statements.n; i++)
 		statement(r, &ev->statements.v[i]);
 	pair(r, "Not covered", list_of(r, &ev->not_covered));
+	for (size_t i = 0; i < ev->waivers.n; i++)
+		pair(r, "Not wiped", evidence_waiver_text(&ev->waivers.v[i], r->a));
 	table_end(r);
 	for (size_t i = 0; i < ev->devices.n; i++)
 		drive(r, i + 1, &ev->devices.v[i]);

@@ -20,6 +20,8 @@
 #define ENVELOPE_MAX (1u << 20)
 
 const char *const wipe_level_names[] = {"Fail", "Clear", "Purge", NULL};
+const char *const evidence_waived_names[] = {"Drive", "UnseenDrive", "Adoption", "Retirement",
+					     NULL};
 const char *const wipe_trust_names[] = {"BootNetwork", "SecureBoot", "Quote", NULL};
 
 /* --- tables --- */
@@ -121,6 +123,48 @@ const struct field evidence_inventory_fields[] = {
 		 .doc = "WWNs of found drives that were not expected."),
 	FIELDS_END,
 };
+
+const struct field evidence_waiver_fields[] = {
+	FIELD(evidence_waiver, what, "what", FIELD_ENUM, .enums = evidence_waived_names,
+	      .required = true,
+	      .doc = "What was let go without a wipe. Drive: a drive that left spec.drives of the "
+		     "Machine. UnseenDrive: a drive that only the BMC lists. Adoption: the "
+		     "machine was taken over while it served. Retirement: the machine was retired "
+		     "after its last tenant."),
+	FIELD(evidence_waiver, wwn, "wwn", FIELD_STR, .max_len = 256,
+	      .doc = "World-wide name of the drive, or the ID by which the BMC lists it. Not set: "
+		     "all drives of the machine."),
+	FIELD(evidence_waiver, serial, "serialNumber", FIELD_STR, .max_len = 128,
+	      .doc = "Serial number of the drive, if known."),
+	FIELD(evidence_waiver, by, "by", FIELD_STR, .required = true, .max_len = 256,
+	      .doc = "User who decided."),
+	FIELD(evidence_waiver, time, "at", FIELD_TIME, .required = true,
+	      .doc = "Time of the decision, by the clock of that user's computer."),
+	FIELD(evidence_waiver, reason, "reason", FIELD_STR, .max_len = 512,
+	      .doc = "Reason that the user gave."),
+	FIELD(evidence_waiver, tenancy, "tenancy", FIELD_I64, .min = 0, .max = INT64_MAX,
+	      .required = true,
+	      .doc = "Tenancy (status.tenancy of the Machine) in which the decision was made; for "
+		     "an adoption, the one that it began."),
+	FIELDS_END,
+};
+
+const char *evidence_waiver_text(const struct evidence_waiver *w, struct arena *a)
+{
+	static const char *const done[] = {
+		[WAIVED_DRIVE] = "left the machine without a wipe",
+		[WAIVED_UNSEEN_DRIVE] = "is listed by the BMC only, and was not wiped",
+		[WAIVED_ADOPTION] = "was taken over in service, without a wipe before",
+		[WAIVED_RETIREMENT] = "was retired without a wipe after its last tenant",
+	};
+	char time[STR_TIME_SIZE];
+	const char *drive = str_or(w->serial, w->wwn),
+		   *id = w->serial && w->wwn ? arena_printf(a, " (%s)", w->wwn) : "";
+
+	return arena_printf(a, "%s%s%s %s: %s, %s%s%s", drive ? "drive " : "the machine",
+			    str_or(drive, ""), id, done[w->what], w->by, str_time(time, w->time),
+			    w->reason ? ", " : "", str_or(w->reason, ""));
+}
 
 /* Struct that contains the evidence, as EVIDENCE_ROWS() requires. */
 struct holder {

@@ -111,6 +111,45 @@ int64_t evidence_least_ms(const struct evidence_device *d);
 int evidence_bears_out(const struct evidence_device *d, int64_t samples, int64_t took_ms,
 		       struct err *e) __attribute__((warn_unused_result));
 
+/* What an administrator let go without a wipe. */
+enum evidence_waived {
+	/* a drive that left spec.drives of the Machine */
+	WAIVED_DRIVE,
+	/* a drive that only the BMC lists, and that spec.unseenDrives accounts for */
+	WAIVED_UNSEEN_DRIVE,
+	/* the machine was taken over as serving, without a wipe before */
+	WAIVED_ADOPTION,
+	/* the machine was retired without a wipe after its last tenant */
+	WAIVED_RETIREMENT,
+};
+/* Names of enum evidence_waived: "Drive", "UnseenDrive", "Adoption", "Retirement", NULL. */
+extern const char *const evidence_waived_names[];
+
+/* Maximum number of waivers of one machine. */
+#define EVIDENCE_WAIVERS_MAX 128
+
+/* The decision of an administrator that a wipe is not needed. */
+struct evidence_waiver {
+	/* enum evidence_waived */
+	int what;
+	/* The drive, as spec.drives or the BMC names it; NULL: all drives of the machine, or not
+	 * known. */
+	const char *wwn, *serial;
+	/* User who decided. */
+	const char *by;
+	/* Unix ms, by the clock of that user's computer. */
+	int64_t time;
+	/* Reason that the user gave; NULL: none. */
+	const char *reason;
+	/* Tenancy in which the decision was made; for an adoption, the one that it began. */
+	int64_t tenancy;
+};
+extern const struct field evidence_waiver_fields[];
+/* Returns one sentence about the waiver, in the arena: "drive S1 (eui.1) left the machine without a
+ * wipe: alice, 2026-12-01T10:00:00Z, shredded". The texts are those of the record: they may contain
+ * any character. */
+const char *evidence_waiver_text(const struct evidence_waiver *w, struct arena *a);
+
 struct evidence {
 	struct {
 		const char *name, *uid, *system_uuid, *serial;
@@ -145,6 +184,11 @@ struct evidence {
 	} devices;
 	/* Names of parts that the wipe does not cover: GPUMemory, BMC and so on. */
 	struct strings not_covered;
+	/* Waivers of this tenancy and of the one before. Empty: none. */
+	struct {
+		struct evidence_waiver *v;
+		size_t n;
+	} waivers;
 	/* Statements on parts that are not drives. Empty for agents that make no statements. */
 	struct {
 		struct statement *v;
@@ -200,6 +244,10 @@ extern const struct field evidence_machine_fields[], evidence_cluster_fields[],
 		FIELD(type_, member_.not_covered, "notCovered", FIELD_STRINGS,                     \
 		      .max_items = EVIDENCE_NOT_COVERED_MAX,                                       \
 		      .doc = "Parts of the machine that this wipe does not cover."),               \
+		FIELD_ITEMS(type_, member_.waivers, "waivers", evidence_waiver_fields,             \
+			    .max_items = EVIDENCE_WAIVERS_MAX,                                     \
+			    .doc = "What administrators let go without a wipe, in this tenancy "   \
+				   "and the one before."),                                         \
 		FIELD_ITEMS(type_, member_.statements, "statements", statement_fields,             \
 			    .max_items = STATEMENT_PARTS,                                          \
 			    .doc = "Results for parts of the machine other than drives."),         \

@@ -277,6 +277,41 @@ static void spec(const struct change *c)
 	buf_done(&names);
 }
 
+static bool has_waiver(const struct machine *m, const struct evidence_waiver *w)
+{
+	for (size_t i = 0; i < m->spec.waivers.n; i++) {
+		const struct evidence_waiver *x = &m->spec.waivers.v[i];
+
+		if (x->what == w->what && x->time == w->time && x->tenancy == w->tenancy &&
+		    str_eq(x->by, w->by) && str_eq(x->wwn, w->wwn) &&
+		    str_eq(x->serial, w->serial) && str_eq(x->reason, w->reason))
+			return true;
+	}
+	return false;
+}
+
+/* Records the new entries of spec.waivers. The policy drover-waivers of deploy/rbac.yaml refuses
+ * the name of another user in them; without the policy, the annotation is as good a source. */
+static void waivers(const struct change *c)
+{
+	const struct machine *was = c->old, *is = c->new_;
+
+	for (size_t i = 0; c->kind == OBJECT_MACHINE && i < is->spec.waivers.n; i++) {
+		const struct evidence_waiver *w = &is->spec.waivers.v[i];
+		struct audit_entry e = c->about;
+
+		if (/* mutant: waiver-unlogged */ has_waiver(was, w))
+			continue;
+		e.event = AUDIT_WAIVED;
+		e.who = str_or(requester(c), w->by);
+		e.field = arena_printf(c->a, "spec.waivers.%s.%s", evidence_waived_names[w->what],
+				       str_or(w->wwn, "machine"));
+		e.to = evidence_waiver_text(w, c->a);
+		e.why = w->reason;
+		pass(c, &e);
+	}
+}
+
 static void annotation(const struct change *c, const char *key)
 {
 	struct audit_entry e = c->about;
@@ -324,6 +359,7 @@ void audit_entries_of(enum object_kind_id kind, const void *old, const void *new
 	if (old && new_) {
 		annotations(&c);
 		spec(&c);
+		waivers(&c);
 	}
 	lifetime(&c);
 	if (new_)

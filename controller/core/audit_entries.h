@@ -7,7 +7,8 @@
  * audit_entries: which changes of an object become entries of the audit log (api/auditlog.h). Pure.
  *
  *   all kinds               created, deletion requested, deleted
- *   Machine                 status.state, annotations of drover.dev, spec
+ *   Machine                 status.state, annotations of drover.dev, spec, each new entry of
+ *                           spec.waivers
  *   NodeClaim               status.phase, once it is Failed
  *   Drain                   status.phase, spec
  *   NodePool, Provider,

@@ -242,6 +242,18 @@ static struct strings not_covered(const struct life *l, struct arena *a)
 	return s;
 }
 
+/* Adds the waivers of this tenancy, and of the one before: a waiver may have been given after the
+ * last record of its tenancy, and each is in at least one record. */
+static void add_waivers(const struct life *l, struct evidence *ev, struct arena *a)
+{
+	const size_t n = l->m->spec.waivers.n;
+
+	ev->waivers.v = arena_calloc(a, n + 1, sizeof(*ev->waivers.v));
+	for (size_t i = 0; i < n; i++)
+		if (l->m->spec.waivers.v[i].tenancy >= ev->tenancy - 1)
+			ev->waivers.v[ev->waivers.n++] = l->m->spec.waivers.v[i];
+}
+
 void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena *a)
 {
 	const struct machine_attempt *t = l->m->status.wipe_attempt;
@@ -265,6 +277,8 @@ void life_attempt_brief(const struct life *l, struct evidence *ev, struct arena 
 	ev->policy_digest = t->policy_digest;
 	ev->start_time = t->start_time;
 	ev->not_covered = not_covered(l, a);
+	/* mutant: waivers-unrecorded */
+	add_waivers(l, ev, a);
 	if (l->m->status.tenant.name) {
 		ev->virtual_cluster.name = l->m->status.tenant.name;
 		ev->virtual_cluster.uid = l->m->status.tenant.uid;
@@ -398,6 +412,19 @@ static bool could_be_done(const struct life *l, const struct evidence *ev)
 	return true;
 }
 
+/* True if the agent repeated the waivers of its order. */
+static bool same_waivers(const struct evidence *ev, const struct evidence *want)
+{
+	for (size_t i = 0; i < ev->waivers.n && i < want->waivers.n; i++) {
+		OWN_JSON is = fields_encode(evidence_waiver_fields, &ev->waivers.v[i]);
+		OWN_JSON was = fields_encode(evidence_waiver_fields, &want->waivers.v[i]);
+
+		if (!json_equal(is, was))
+			return false;
+	}
+	return ev->waivers.n == want->waivers.n;
+}
+
 /* True if the evidence is of the machine, tenancy, attempt and boot that the agent was given in its
  * order (*want). */
 static bool as_briefed(const struct evidence *ev, const struct evidence *want)
@@ -412,7 +439,8 @@ static bool as_briefed(const struct evidence *ev, const struct evidence *want)
 		else if (!evidence_covers(ev, part))
 			return false;
 	}
-	return str_eq(ev->machine.name, want->machine.name) &&
+	return /* mutant: waivers-dropped */ same_waivers(ev, want) &&
+	       str_eq(ev->machine.name, want->machine.name) &&
 	       str_eq(ev->machine.uid, want->machine.uid) &&
 	       same(ev->machine.system_uuid, want->machine.system_uuid) &&
 	       same(ev->machine.serial, want->machine.serial) &&

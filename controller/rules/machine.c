@@ -43,6 +43,7 @@ static json_t *reach(const struct machine *m)
 	copy.spec.drives = (struct object_drives){0};
 	copy.spec.controllers = (struct object_controllers){0};
 	copy.spec.unseen_drives = (struct strings){0};
+	copy.spec.waivers.n = 0;
 	return fields_encode(object_kinds[OBJECT_MACHINE].fields, &copy);
 }
 

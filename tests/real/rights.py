@@ -76,6 +76,13 @@ class Judge:
         if code != 403:
             self.wrong.append(f"allowed: {method} {path} {rest}: {code} {text[:400]}")
 
+    def refused(self, caller, method, path, *rest):
+        """Checks that the definition refuses what RBAC and the policies allow."""
+        self.asked += 1
+        code, text = caller.ask(method, path, *rest)
+        if code != 422:
+            self.wrong.append(f"accepted: {method} {path} {rest}: {code} {text[:400]}")
+
     def passes(self, caller, method, path, *rest):
         """Checks that RBAC allows the request; what it asks for may be missing."""
         self.asked += 1
@@ -120,6 +127,17 @@ def in_force(what, caller, *request):
     testbed.wait_for(what, lambda: caller.ask(*request)[0] == 403, 60)
 
 
+VIEW = "view-at-home"
+
+
+def view_at_home(plane):
+    """Creates the ClusterRole drover-view of deploy/rbac.yaml under another name, because the one of
+    deploy/tenant-rbac.yaml has the same name, and one control plane is both clusters here."""
+    role = [d for d in (ROOT / "deploy/rbac.yaml").read_text().split("\n---\n")
+            if "kind: ClusterRole\nmetadata: {name: drover-view}" in d]
+    plane.apply(role[0].replace("{name: drover-view}", f"{{name: {VIEW}}}"))
+
+
 # --- on call ------------------------------------------------------------------------------------------
 
 MACHINE, POOL = f"{OURS}/machines/gpu-r1-07", f"{OURS}/nodepools/h100"
@@ -134,7 +152,9 @@ ADMINISTERS = [
     (MACHINE, spec(bmc={"tls": {"fingerprint": None, "trustOnFirstUse": True}})),
     (MACHINE, spec(bmc={"credentialsSecretRef": {"name": "drover-boot-key"}})),
     (MACHINE, spec(identity={"serialNumber": "another"})),
-    (MACHINE, spec(drives=[])),
+    (MACHINE, spec(drives=[], waivers=[
+        {"what": "Drive", "wwn": w, "by": "system:serviceaccount:default:ada", "tenancy": 1000,
+         "at": "2026-12-01T10:00:00Z"} for w in ("eui.000a75013f7a5c11", "eui.000b")])),
     (MACHINE, spec(approval={"action": "Wipe", "id": "02"})),
     (MACHINE, spec(approval=None)),
     (MACHINE, spec(providerRef={"name": "other"})),
@@ -183,7 +203,9 @@ VERBS = [
 
 def on_call(plane, folder, judge):
     oncall, admin = person(plane, "olga", "drover-oncall"), person(plane, "ada", "drover-admin")
-    view = person(plane, "vera", "drover-view")
+    view_at_home(plane)
+    view = person(plane, "vera", VIEW)
+    testbed.wait_for("role drover-view", lambda: view.ask("GET", MACHINE)[0] == 200, 60)
     conf = folder / "oncall.conf"
     conf.touch(mode=0o600)
     conf.write_text(plane.kubeconfig_for("default", "olga"))
@@ -301,6 +323,166 @@ def approvals(plane, judge):
     judge.may_not(editor, "PATCH", f"{CLAIM}/status?dryRun=All", bound)
     judge.may(editor, "PATCH", f"{CLAIM}/status?dryRun=All", {"status": {"phase": "Pending"}})
     judge.may(admin, "PATCH", f"{CLAIM}/status?dryRun=All", recorded)
+
+
+# --- waivers of a wipe ----------------------------------------------------------------------------
+
+def waived(what, who, wwn=None, tenancy=5, **more):
+    return {"what": what, **({"wwn": wwn} if wwn else {}), "by": f"system:serviceaccount:default:{who}",
+            "at": "2026-12-01T10:00:00Z", "reason": "shredded", "tenancy": tenancy, **more}
+
+
+def waivers(plane, folder, judge):
+    """The policy drover-waivers: whoever may administer lets go what was not wiped, under the own
+    name, and each act needs its entry."""
+    admin = person(plane, "ava", "drover-admin")
+    others = {name: person(plane, name, role) for name, role in (
+        ("owen", "drover-oncall"), ("viola", VIEW), ("abel", "drover-auditor"))}
+    plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                 "metadata": {"name": "machine-editor"},
+                 "rules": [{"apiGroups": ["drover.dev"], "resources": ["machines"],
+                            "verbs": ["get", "patch"]}]})
+    others["mona"] = person(plane, "mona", "machine-editor")
+    drives = [{"wwn": "eui.1", "bytes": 10, "serialNumber": "S1"}, {"wwn": "eui.2", "bytes": 10}]
+    drover = Caller(plane, token_of(plane, SYSTEM, "drover"))
+    judge.may(drover, "PATCH", MACHINE, spec(drives=drives, waivers=None, approval=None,
+                                             managementPolicy="Manage"))
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"state": "quarantined", "tenancy": 5, "lastWipe": None,
+              "quarantine": {"reason": "NotWiped", "exit": "operator"}}})
+    dry = f"{MACHINE}?dryRun=All"
+    gone = spec(drives=drives[1:], waivers=[waived("Drive", "ava", "eui.1")])
+    in_force("policy drover-waivers", admin, "PATCH", dry, spec(drives=drives[1:]))
+    for what in (gone, spec(managementPolicy="Retire", waivers=[waived("Retirement", "ava")]),
+                 spec(approval={"action": "Wipe", "id": "77"})):
+        judge.may(admin, "PATCH", dry, what)
+        for caller in others.values():
+            if "approval" not in what["spec"] or caller is not others["mona"]:
+                judge.may_not(caller, "PATCH", dry, what)
+    for name, caller in others.items():  # also under the own name
+        judge.may_not(caller, "PATCH", dry, spec(drives=drives[1:], waivers=[waived("Drive", name, "eui.1")]))
+        judge.may_not(caller, "PATCH", dry, spec(managementPolicy="Retire",
+                                                 waivers=[waived("Retirement", name)]))
+        judge.may_not(caller, "PATCH", dry, spec(managementPolicy="Retire"))
+    # Without an entry, with one of another drive, of an earlier tenancy, or in another name.
+    for entry in ([], [waived("Drive", "ava", "eui.2")], [waived("Drive", "ava", "eui.1", tenancy=4)],
+                  [waived("Drive", "owen", "eui.1")]):
+        judge.may_not(admin, "PATCH", dry, spec(drives=drives[1:], waivers=entry))
+    judge.may_not(admin, "PATCH", dry, spec(managementPolicy="Retire"))
+    judge.may_not(admin, "PATCH", dry, spec(managementPolicy="Retire", waivers=[waived("Drive", "ava", "eui.1")]))
+    # An entry stays until two tenancies are over.
+    judge.may(admin, "PATCH", MACHINE, gone)
+    for caller in (admin, *others.values()):
+        judge.may_not(caller, "PATCH", dry, spec(waivers=None))
+        judge.may_not(caller, "PATCH", dry, spec(waivers=[waived("Drive", "ava", "eui.1", reason="lost")]))
+    judge.may(admin, "PATCH", dry, spec(waivers=[*gone["spec"]["waivers"], waived("UnseenDrive", "ava", "S9")]))
+    for tenancy, ended in ((6, False), (7, True)):
+        plane.api("PATCH", f"{MACHINE}/status", {"status": {"tenancy": tenancy}})
+        (judge.may if ended else judge.may_not)(admin, "PATCH", dry, spec(waivers=None))
+    # Wiped: the on-call may retire it. Unknown to drover: taken over only with an entry.
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"lastWipe": {"record": "r", "tenancy": 7}}})
+    judge.may(others["owen"], "PATCH", dry, spec(managementPolicy="Retire"))
+    adopt = {"action": "Adopt", "id": "78", "claim": "h100-x7k2p"}
+    judge.may(admin, "PATCH", dry, spec(approval=adopt))
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"state": "known"}})
+    judge.may_not(admin, "PATCH", dry, spec(approval=adopt))
+    for name, caller in (("ava", admin), *others.items()):
+        (judge.may if caller is admin else judge.may_not)(caller, "PATCH", dry, spec(approval=adopt, waivers=[
+            *gone["spec"]["waivers"], waived("Adoption", name, tenancy=8)]))
+    judge.may(others["owen"], "PATCH", dry, spec(managementPolicy="Retire"))
+    # The command line writes what the policy wants.
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"state": "quarantined", "tenancy": 8, "inventory": {
+        "drives": [{"wwn": "eui.3", "bytes": 10}]}}})
+    for name, ok in (("owen", False), ("ava", True)):
+        conf = folder / f"{name}.conf"
+        conf.touch(mode=0o600)
+        conf.write_text(plane.kubeconfig_for("default", name))
+        judge.verb(conf, ok, "approve", "gpu-r1-07", "--drives", "--yes", "--reason", "shredded")
+        judge.verb(conf, ok, "retire", "gpu-r1-07", "--reason", "sold")
+    kept = plane.get(MACHINE)["spec"]["waivers"]
+    if [(w["what"], w["wwn"], w.get("reason")) for w in kept if w["tenancy"] == 8] != [
+            ("Drive", "eui.2", "shredded"), ("Retirement", "eui.3", "sold")]:
+        judge.wrong.append(f"spec.waivers: {kept}")
+
+
+# --- the audit log ------------------------------------------------------------------------------------
+
+def auditor(plane, judge):
+    """The role drover-auditor reads AuditSegments and WipeRecords, and nothing else; the policy
+    drover-audit and the definition: the log is append-only, and only drover writes it."""
+    reader, admin = person(plane, "aida", "drover-auditor"), person(plane, "adel", "drover-admin")
+    drover = Caller(plane, token_of(plane, SYSTEM, "drover"))
+    digest = "sha256:" + "a" * 64
+
+    def entry(seq):
+        return {"seq": seq, "time": "2026-12-01T10:00:00Z", "who": "drover", "event": "LeaderStarted",
+                "previous": digest, "digest": digest}
+
+    segments = f"{OURS}/auditsegments"
+    one = {"apiVersion": "drover.dev/v1alpha1", "kind": "AuditSegment", "metadata": {"name": "audit-00000009"},
+           "spec": {"number": 9, "entries": [entry(1)]}}
+    path = f"{segments}/audit-00000009"
+    for caller in (reader, admin):
+        judge.may_not(caller, "POST", segments, one)
+    judge.may(drover, "POST", segments, one)
+    add = [{"op": "add", "path": "/spec/entries/-", "value": entry(2)}]
+    for caller in (reader, admin):
+        judge.may_not(caller, "PATCH", path, add, JSON)
+        judge.may_not(caller, "PATCH", path, {"metadata": {"labels": {"a": "b"}}})
+        judge.may_not(caller, "DELETE", path)
+        judge.may_not(caller, "DELETE", segments)
+    judge.may(drover, "PATCH", path, add, JSON)
+    for bent in ([{"op": "replace", "path": "/spec/entries/0/who", "value": "eve"}],
+                 [{"op": "remove", "path": "/spec/entries/0"}], [{"op": "replace", "path": "/spec/number", "value": 8}]):
+        judge.refused(drover, "PATCH", path, bent, JSON)
+    for plural in ("auditsegments", "wiperecords"):
+        judge.may(reader, "GET", f"{OURS}/{plural}")
+        judge.may(reader, "GET", f"{OURS}/{plural}?watch=1&timeoutSeconds=1")
+        judge.may_not(reader, "POST", f"{OURS}/{plural}", one)
+        judge.may_not(reader, "DELETE", f"{OURS}/{plural}")
+    home = f"/api/v1/namespaces/{SYSTEM}"
+    for path in (*(f"{OURS}/{p}" for p in ("machines", "nodeclaims", "virtualclusters", "providers", "drains",
+                                           "burstledgers", "nodepools")),
+                 f"{home}/secrets", f"{home}/secrets/bmc-default", "/api/v1/secrets", f"{home}/configmaps",
+                 f"{home}/configmaps/drover-evidence-keys", "/v1/queue"):
+        judge.may_not(reader, "GET", path)
+    granted(plane, "aida", "drover-auditor")
+    plane.api("POST", f"{home}/configmaps", {"metadata": {"name": "drover-evidence-keys"}})
+    testbed.wait_for("Role drover-auditor", lambda: reader.ask(
+        "GET", f"{home}/configmaps/drover-evidence-keys")[0] == 200, 60)
+    for path in (f"{home}/configmaps", f"{home}/configmaps/drover-view", f"{home}/secrets/bmc-default"):
+        judge.may_not(reader, "GET", path)
+    judge.may_not(reader, "PATCH", f"{home}/configmaps/drover-evidence-keys", {"data": {}})
+
+
+def granted(plane, name, role):
+    """Binds a Role of drover's namespace to the person."""
+    plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
+                 "metadata": {"name": f"{name}-{role}", "namespace": SYSTEM},
+                 "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role},
+                 "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
+
+
+def billing(plane, judge):
+    """drover-view together with the Role drover-billing reads the bills, and writes nothing."""
+    clerk = person(plane, "bill", VIEW)
+    home = f"/api/v1/namespaces/{SYSTEM}"
+    for name in ("drover-bills-0", "drover-bills-f", "drover-bills-10"):
+        plane.api("POST", f"{home}/configmaps", {"metadata": {"name": name}})
+    judge.may_not(clerk, "GET", f"{home}/configmaps/drover-bills-0")
+    granted(plane, "bill", "drover-billing")
+    testbed.wait_for("Role drover-billing", lambda: clerk.ask(
+        "GET", f"{home}/configmaps/drover-bills-0")[0] == 200, 60)
+    judge.may(clerk, "GET", f"{home}/configmaps/drover-bills-f")
+    for path in (f"{home}/configmaps", f"{home}/configmaps/drover-bills-10", f"{home}/configmaps/drover-view",
+                 f"{home}/secrets", f"{home}/secrets/bmc-default"):
+        judge.may_not(clerk, "GET", path)
+    for method, body in (("PATCH", {"data": {}}), ("DELETE", None)):
+        judge.may_not(clerk, method, f"{home}/configmaps/drover-bills-0", body)
+    for plural in ("machines", "virtualclusters", "burstledgers", "auditsegments", "wiperecords"):
+        judge.may(clerk, "GET", f"{OURS}/{plural}")
+        judge.may_not(clerk, "DELETE", f"{OURS}/{plural}")
+    judge.may_not(clerk, "PATCH", MACHINE, annotations(retry="9"))
+    judge.may_not(clerk, "POST", f"{OURS}/drains", {})
 
 
 # --- readers of the view ------------------------------------------------------------------------------
@@ -715,6 +897,10 @@ def main():
         approvals(plane, judge)
         readers(plane, judge)
         timer.phase("on call")
+        waivers(plane, folder, judge)
+        auditor(plane, judge)
+        billing(plane, judge)
+        timer.phase("waivers, audit log, bills")
         if args.keep:
             input(f"KUBECONFIG={plane.kubeconfig}; Enter ends it ")
     finally:

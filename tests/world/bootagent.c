@@ -387,6 +387,8 @@ static void swear(const struct server *b, struct evidence *ev)
 		ev->machine.serial = b->swears_serial;
 	if (b->swears_tenant)
 		ev->virtual_cluster.name = b->swears_tenant;
+	if (b->hides_waivers)
+		ev->waivers.n = 0;
 	if (b->swears_trust)
 		ev->agent_trust = str_eq(b->swears_trust, "Quote") ? WIPE_QUOTE : WIPE_SECURE_BOOT;
 }

@@ -154,6 +154,8 @@ struct server {
 	bool mute;
 	/* Values in the agent's evidence in place of those in the order; NULL: the true values. */
 	const char *swears_uuid, *swears_serial, *swears_tenant, *swears_trust;
+	/* True: the agent leaves the waivers of the order out of its evidence. */
+	bool hides_waivers;
 	/* Difference of the times in the evidence from the true times, in ms. */
 	int64_t swears_later;
 	/* True: the agent does not overwrite the machine's memory, because its kernel gives it

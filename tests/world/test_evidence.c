@@ -482,6 +482,78 @@ static void evidence_of_what_the_agent_was_not_told_is_not_countersigned(void **
 	}
 }
 
+/* Sets spec.waivers as `drover approve --drives` does. */
+static void waive(struct sim_world *w, int64_t tenancy)
+{
+	world_do(w, &w->host, "PATCH", "/apis/drover.dev/v1alpha1/machines/gpu-1",
+		 json_pack("{s:{s:[{s:s, s:s, s:s, s:s, s:s, s:s, s:I}]}}", "spec", "waivers",
+			   "what", "Drive", "wwn", "eui.9", "serialNumber", "S9", "by", "alice",
+			   "at", "2026-12-01T10:00:00Z", "reason", "shredded", "tenancy",
+			   (json_int_t)tenancy));
+}
+
+/* Fails the test unless the newest record of the machine has, or lacks, the waiver of waive(). */
+static void has_waiver(struct sim_world *w, bool has)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON o = record_of(w, world_at(&w->servers[0], "status.lastWipe.record"));
+	const char *publics[] = {our_public(w, a)};
+	struct evidence ev;
+	struct err e;
+
+	assert_ok(evidence_open_countersigned(json_str_at(o, "spec", "envelope"), publics, 1, a,
+					      &ev, &e),
+		  &e);
+	assert_ok(evidence_compare_shown(json_at(o, "spec"), &ev, &e), &e);
+	assert_int_equal(ev.waivers.n, has);
+	if (has)
+		assert_string_equal(evidence_waiver_text(&ev.waivers.v[0], a),
+				    "drive S9 (eui.9) left the machine without a wipe: alice, "
+				    "2026-12-01T10:00:00Z, shredded");
+}
+
+static void serve_and_release(struct sim_world *w, const char *pod)
+{
+	world_pod(w, &w->tenants[0], pod);
+	world_wait_running(w, &w->tenants[0], pod, 3600);
+	world_delete_pod(w, &w->tenants[0], pod);
+	world_release(&w->servers[0]);
+	world_wait_state(&w->servers[0], "free", 3600);
+}
+
+/* The records of the tenancy and of the next one name the drive. */
+static void a_drive_that_was_let_go_is_in_the_next_records(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 9301, 1);
+	world_replica(&w);
+	world_wait_state(&w.servers[0], "free", 3600);
+	serve_and_release(&w, "one");
+	has_waiver(&w, false);
+	waive(&w, json_int_at(w.servers[0].object, "status", "tenancy"));
+	serve_and_release(&w, "two");
+	has_waiver(&w, true);
+	serve_and_release(&w, "three");
+	serve_and_release(&w, "four");
+	has_waiver(&w, false);
+	world_stop(&w);
+}
+
+static void evidence_without_the_waivers_of_its_order_is_not_countersigned(void **state)
+{
+	struct sim_world w;
+
+	(void)state;
+	world_start(&w, 9302, 1);
+	w.servers[0].hides_waivers = true;
+	waive(&w, 1);
+	world_replica(&w);
+	world_wait_reason(&w.servers[0], "EraseUnverified", 1800);
+	world_stop(&w);
+}
+
 /* The agent read zeros and signed the evidence, but the drive had not stored the zeros. */
 static void a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim(void **state)
 {
@@ -880,6 +952,8 @@ int main(void)
 		cmocka_unit_test(a_restored_status_does_not_switch_a_tenant_off),
 		cmocka_unit_test(a_restored_status_does_not_make_a_machine_clean),
 		cmocka_unit_test(evidence_of_what_the_agent_was_not_told_is_not_countersigned),
+		cmocka_unit_test(a_drive_that_was_let_go_is_in_the_next_records),
+		cmocka_unit_test(evidence_without_the_waivers_of_its_order_is_not_countersigned),
 		cmocka_unit_test(a_wipe_below_the_providers_floor_is_quarantined),
 		cmocka_unit_test(a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim),
 		cmocka_unit_test(a_drive_that_forgets_each_wipe_waits_for_a_person),

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "base/data/yaml.h"
 #include "cli/audit.h"
+#include "cli/wipe_report.h"
 #include "tests/unit/controller/rules/evidence_made.h"
 
 static void add_json(struct audit *a, const json_t *o)
@@ -120,6 +121,56 @@ static void a_record_is_good_in_every_shape(void **state)
 	}
 	free(dsse);
 	buf_done(&yaml);
+}
+
+static void what_was_let_go_without_a_wipe_is_told(void **state)
+{
+	struct evidence_waiver gone = {.what = WAIVED_DRIVE,
+				       .wwn = "eui.9",
+				       .serial = "S9",
+				       .by = "alice",
+				       .time = 1790000000000,
+				       .reason = "shredded\033[2J",
+				       .tenancy = 41};
+	struct evidence ev = made_sample();
+	OWN(audit) a = audit_new();
+	OWN_JSON o = NULL;
+	OWN_JSON whole = NULL;
+	struct buf out, report;
+	char *text;
+
+	(void)state;
+	ev.waivers.v = &gone;
+	ev.waivers.n = 1;
+	o = made_record(&ev);
+	text = json_text(o);
+	audit_keys(a, made.drover_text);
+	audit_add(a, "x", text, strlen(text));
+	audit_run(a, NULL);
+	buf_init(&out, 1 << 20);
+	audit_print(a, &out);
+	buf_init(&report, 1 << 20);
+	assert_true(wipe_report(a, NULL, false, &report));
+	/* Control characters of a reason do not reach the terminal. */
+	if (!strstr(out.data, "  not wiped: drive S9 (eui.9) left the machine without a wipe: "
+			      "alice, 2026-09-21T14:13:20Z, shredded?[2J\n"))
+		fail_msg("%s", out.data);
+	if (!strstr(report.data, "Not wiped      drive S9 (eui.9) left the machine without a "
+				 "wipe: alice, 2026-09-21T14:13:20Z, shredded?[2J\n"))
+		fail_msg("%s", report.data);
+	assert_string_equal(
+		json_str_at(
+			json_array_get(json_at(json_array_get(records_of(a, &whole), 0), "waivers"),
+				       0),
+			"serialNumber"),
+		"S9");
+	buf_done(&out);
+	buf_done(&report);
+	free(text);
+	/* The shown entry was changed after it was signed. */
+	json_object_set_new(json_array_get(json_at(o, "spec", "waivers"), 0), "by",
+			    json_string("bob"));
+	expect_bad(o, "spec.waivers[0].by");
 }
 
 static void failed_and_unfinished_attempts_are_not_bad_and_not_proof(void **state)
@@ -631,6 +682,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_good_in_every_shape),
+		cmocka_unit_test(what_was_let_go_without_a_wipe_is_told),
 		cmocka_unit_test(failed_and_unfinished_attempts_are_not_bad_and_not_proof),
 		cmocka_unit_test(a_level_that_technique_answer_or_time_do_not_bear_out_is_bad),
 		cmocka_unit_test(without_the_right_key_nothing_is_good),

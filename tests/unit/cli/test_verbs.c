@@ -239,6 +239,49 @@ static void who_serves_nobody_is_retired_at_once(void **state)
 	assert_null(only_drain(d));
 }
 
+/* Returns spec.waivers of m-1 as one text: "WHAT WWN SERIAL TENANCY REASON; ". */
+static const char *waivers_of(struct bench *d)
+{
+	OWN_JSON o = bench_get(d, OBJECT_MACHINE, "m-1");
+	const char *text = "";
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_at(o, "spec", "waivers"), i, v) {
+		assert_string_equal(json_str_at(v, "by"), "drover");
+		assert_non_null(json_str_at(v, "at"));
+		text = arena_printf(d->a, "%s%s %s %s %lld %s; ", text, json_str_at(v, "what"),
+				    str_or(json_str_at(v, "wwn"), "-"),
+				    str_or(json_str_at(v, "serialNumber"), "-"),
+				    (long long)json_int_at(v, "tenancy"),
+				    str_or(json_str_at(v, "reason"), "-"));
+	}
+	return text;
+}
+
+static void who_is_retired_unwiped_is_recorded(void **state)
+{
+	struct bench *d = *state;
+
+	quarantined(d, "NotWiped", "operator");
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'tenancy': 42}");
+	assert_int_equal(cli_do_retire(&c, "m-1", "sold"), 0);
+	assert_said("it was not wiped after its last tenant");
+	assert_string_equal(waivers_of(d), "Retirement eui.1 - 42 sold; Retirement eui.2 - 42 "
+					   "sold; ");
+}
+
+static void who_is_retired_after_its_wipe_needs_no_waiver(void **state)
+{
+	struct bench *d = *state;
+
+	quarantined(d, "QuarantinedByOperator", "operator");
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'lastWipe': {'tenancy': 41}, 'tenancy': 41}");
+	assert_int_equal(cli_do_retire(&c, "m-1", NULL), 0);
+	assert_string_equal(at(d, OBJECT_MACHINE, "m-1", "spec", "managementPolicy"), "Retire");
+	assert_string_equal(waivers_of(d), "");
+}
+
 static void confirm_off_names_the_operation_and_wants_a_yes(void **state)
 {
 	struct bench *d = *state;
@@ -618,8 +661,11 @@ static void approve_takes_over_the_drives_that_were_seen(void **state)
 	assert_said("- eui.2 1000 bytes, serial S2, slot 2");
 	assert_null(json_at(o = bench_get(d, OBJECT_MACHINE, "m-1"), "spec", "approval"));
 	json_decref(o);
+	assert_string_equal(waivers_of(d), "");
 	a.yes = true;
+	a.reason = "shredded";
 	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_string_equal(waivers_of(d), "Drive eui.2 S2 41 shredded; ");
 	assert_said("! storage controllers without a driver in the agent's image: 1 of type "
 		    "8086:201d (PCI ID)");
 	assert_said("- eui.2 1000 bytes");
@@ -658,6 +704,9 @@ static void approve_accounts_for_drives_that_the_bmc_alone_knows(void **state)
 		json_string_value(json_array_get(json_at(o, "spec", "unseenDrives"), 0)),
 		"WD-DEAD1");
 	json_decref(o);
+	assert_string_equal(waivers_of(d), "Drive eui.2 - 41 -; UnseenDrive WD-DEAD1 - 41 -; ");
+	/* An entry of a tenancy before the last one is dropped. */
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'tenancy': 43}");
 	a.yes = false; /* The drives are already accepted, so no confirmation is needed. */
 	assert_int_equal(cli_do_approve(&c, &a), 0);
 	/* A drive that the agent sees again is removed from the list. */
@@ -759,6 +808,13 @@ static void approve_names_the_claim_that_is_served(void **state)
 	assert_string_equal(json_str_at(o, "spec", "approval", "action"), "Adopt");
 	assert_string_equal(json_str_at(o, "spec", "approval", "claim"), "h100-1");
 	assert_string_not_equal(json_str_at(o, "spec", "approval", "id"), "");
+	/* m-1 is free: drover manages it, and nothing is waived. */
+	assert_string_equal(waivers_of(d), "");
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'state': 'known'}");
+	a.reason = "was ours";
+	assert_int_equal(cli_do_approve(&c, &a), 0);
+	assert_string_equal(waivers_of(d),
+			    "Adoption eui.1 - 42 was ours; Adoption eui.2 - 42 was ours; ");
 }
 
 static void approve_writes_nothing_for_a_claim_that_cannot_be_served(void **state)
@@ -1055,6 +1111,8 @@ int main(void)
 		T(quarantine_marks_a_machine_and_release_takes_the_mark_away),
 		T(who_serves_is_drained_before_quarantine_or_retirement),
 		T(who_serves_nobody_is_retired_at_once),
+		T(who_is_retired_unwiped_is_recorded),
+		T(who_is_retired_after_its_wipe_needs_no_waiver),
 		T(confirm_off_names_the_operation_and_wants_a_yes),
 		T(confirm_off_is_refused_while_the_bmc_answers_on),
 		T(resume_writes_the_time_on_a_pool_or_a_provider),

@@ -131,6 +131,31 @@ static void a_verb_names_its_user(void **state)
 		       "unknown AnnotationChanged Machine/gpu-1 drover.dev/release r->\n");
 }
 
+static void a_waiver_has_its_user_its_drive_and_its_reason(void **state)
+{
+	static const char one[] =
+		"{what: Drive, wwn: eui.1, serialNumber: S1, by: alice, at: 2026-12-01T10:00:00Z,"
+		" reason: shredded, tenancy: 4}";
+	char *before =
+		     mem_printf("metadata: {name: gpu-1, uid: u1, generation: 1}\n"
+				"spec: {providerRef: {name: p}, instanceType: t, waivers: [%s]}\n",
+				one),
+	     *after = mem_printf("metadata: {name: gpu-1, uid: u1, generation: 2}\n"
+				 "spec: {providerRef: {name: p}, instanceType: t, waivers: [%s, "
+				 "{what: Retirement, by: bob, at: 2026-12-01T11:00:00Z, tenancy: "
+				 "4}]}\n",
+				 one);
+
+	(void)state;
+	assert_entries(OBJECT_MACHINE, before, after,
+		       "unknown SpecChanged Machine/gpu-1 waivers 1->2\n"
+		       "bob WipeWaived Machine/gpu-1 spec.waivers.Retirement.machine ->the machine "
+		       "was retired without a wipe after its last tenant: bob, "
+		       "2026-12-01T11:00:00Z\n");
+	free(before);
+	free(after);
+}
+
 static void objects_come_and_go(void **state)
 {
 	static const char claim[] =
@@ -187,6 +212,7 @@ int main(void)
 		cmocka_unit_test(a_changed_spec_has_names_of_fields_and_no_values),
 		cmocka_unit_test(a_generation_is_recorded_even_if_no_field_changed),
 		cmocka_unit_test(a_verb_names_its_user),
+		cmocka_unit_test(a_waiver_has_its_user_its_drive_and_its_reason),
 		cmocka_unit_test(objects_come_and_go),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
 	};
