@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/resources.h"
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/loop/loop.h"
@@ -41,6 +42,8 @@ struct audit_file {
 	struct context *c;
 	struct loop_timer timer;
 	struct loop_work *work;
+	/* request for a segment as the API server stores it; NULL: none */
+	struct kube_call *fetch;
 	struct backoff backoff;
 	/* sequence number of the last entry in the file; -1: not known */
 	int64_t seq;
@@ -175,31 +178,77 @@ static void note_gap(struct audit_file *f, int64_t first)
 		  LOG_I("from", f->seq + 1), LOG_I("to", first - 1));
 }
 
-/* Starts to append the entries of s that are after f->seq. */
+/* Adds the entry as a line, if it is after f->seq. */
+static void add_line(struct audit_file *f, const json_t *entry, struct buf *b, int64_t *seq)
+{
+	const int64_t number = json_int_at(entry, "seq");
+	char *text;
+
+	if (number <= f->seq)
+		return;
+	if (!b->len)
+		note_gap(f, number);
+	if (!b->len && f->torn)
+		buf_puts(b, "\n");
+	text = json_text_sorted(entry);
+	buf_printf(b, "%s\n", text);
+	free(text);
+	*seq = number;
+}
+
+/* Appends the entries of a segment as the API server stores it. */
+static void on_fetched(json_t *o, const struct err *e, void *arg)
+{
+	struct audit_file *f = arg;
+	int64_t seq = f->seq;
+	struct buf b;
+	json_t *entry;
+	size_t i;
+
+	f->fetch = NULL;
+	if (e) {
+		loop_timer_start(&f->timer, NOT_READY_MS);
+		return;
+	}
+	buf_init(&b, TEXT_MAX);
+	json_array_foreach (json_at(o, "spec", "entries"), i, entry)
+		add_line(f, entry, &b, &seq);
+	start(f, buf_steal(&b), seq);
+}
+
+/* True if encoding the entry again gives the text that was hashed. False if a newer version wrote
+ * the entry with members that this version does not know, or if the entry was changed. */
+static bool is_whole(const json_t *entry, const struct audit_entry *e)
+{
+	char digest[CRYPTO_DIGEST_TEXT];
+
+	return str_eq(audit_entry_digest(entry, digest), e->digest);
+}
+
+/* Starts to append the entries of s that are after f->seq. If the cache does not have an entry as
+ * it is stored, asks the API server for the segment. */
 static void append(struct audit_file *f, const struct audit_segment *s)
 {
 	int64_t seq = f->seq;
+	bool whole = true;
 	struct buf b;
 
 	buf_init(&b, TEXT_MAX);
-	for (size_t i = 0; i < s->spec.entries.n; i++) {
+	for (size_t i = 0; i < s->spec.entries.n && whole; i++) {
 		const struct audit_entry *e = &s->spec.entries.v[i];
-		OWN_JSON j = NULL;
-		char *text;
+		OWN_JSON j = audit_entry_encode(e);
 
-		if (e->seq <= f->seq)
-			continue;
-		if (!b.len)
-			note_gap(f, e->seq);
-		if (!b.len && f->torn)
-			buf_puts(&b, "\n");
-		j = audit_entry_encode(e);
-		text = json_text_sorted(j);
-		buf_printf(&b, "%s\n", text);
-		free(text);
-		seq = e->seq;
+		whole = e->seq <= f->seq || /* mutant: audit-file-encodes-anew */ is_whole(j, e);
+		if (whole)
+			add_line(f, j, &b, &seq);
 	}
-	start(f, buf_steal(&b), seq);
+	if (whole) {
+		start(f, buf_steal(&b), seq);
+		return;
+	}
+	buf_done(&b);
+	f->fetch = kube_get(f->c->host, &object_resources[OBJECT_AUDIT_SEGMENT], NULL, s->meta.name,
+			    on_fetched, f);
 }
 
 static void step(void *arg)
@@ -208,7 +257,7 @@ static void step(void *arg)
 	const bool prints = str_eq(f->c->o.audit_log, AUDIT_LINES_STDOUT);
 	const struct audit_segment *s;
 
-	if (f->work)
+	if (f->work || f->fetch)
 		return;
 	if (!f->c->ready || !kube_cache_synced(f->c->cache[OBJECT_AUDIT_SEGMENT])) {
 		loop_timer_start(&f->timer, NOT_READY_MS);
@@ -223,7 +272,7 @@ static void step(void *arg)
 
 void audit_file_kick(struct audit_file *f)
 {
-	if (f && !f->work && !loop_timer_active(&f->timer))
+	if (f && !f->work && !f->fetch && !loop_timer_active(&f->timer))
 		loop_timer_start(&f->timer, BATCH_MS);
 }
 
@@ -250,6 +299,7 @@ void audit_file_free(struct audit_file *f)
 		return;
 	if (f->work)
 		loop_work_abandon(f->work);
+	kube_call_cancel(f->fetch);
 	loop_timer_stop(&f->timer);
 	free(f);
 }

@@ -7,6 +7,9 @@
  * audit_file: copies the entries of the AuditSegments to context_options.audit_log, one JSON line
  * each: a file, or "-" for standard output. Every replica writes its own copy.
  *
+ * Entries are copied as the API server stores them, also those of a newer version with members that
+ * this version does not know, so that their digests hold.
+ *
  * A file continues after its last complete entry. A line that a crash or a full disk cut off stays
  * in the file; the entry is written again on a new line. Standard output begins with the
  * segments of the last ten minutes, at least with the newest one, because nothing tells what was

@@ -144,6 +144,42 @@ static void assert_lines(const char *name, size_t entries, unsigned torn, unsign
 	assert_int_equal(first, firsts);
 }
 
+/* A newer version writes a member that this one does not know. Its entry keeps its digest. */
+static void an_entry_with_an_unknown_member_is_copied_as_it_is(void **state)
+{
+	struct bench *d = *state;
+	const struct audit_entry e = {
+		.time = 1790000000000, .who = "drover", .event = AUDIT_LEADER};
+	OWN_JSON first = audit_entry_encode(&e);
+	OWN_JSON second = audit_entry_encode(&e);
+	struct audit_verdict v;
+	unsigned torn;
+	char *one, *two;
+
+	json_object_set_new(first, "note", json_string("of a newer version"));
+	audit_entry_seal(first, 1, AUDIT_GENESIS);
+	audit_entry_seal(second, 2, json_str_at(first, "digest"));
+	one = json_text(first);
+	two = json_text(second);
+	bench_must(d, &d->host, "POST", "/apis/" OBJECT_API_VERSION "/auditsegments",
+		   arena_printf(d->a,
+				"{'apiVersion': '" OBJECT_API_VERSION "', 'kind': 'AuditSegment', "
+				"'metadata': {'name': 'audit-00000001'}, 'spec': {'number': 1, "
+				"'entries': [%s, %s]}}",
+				one, two));
+	free(one);
+	free(two);
+	bench_run(d, 10000);
+	assert_file(2, 0);
+	/* This version continues the log after it. */
+	create(d, 0, 3);
+	bench_run(d, 10000);
+	v = check((const char *const[]){"audit", NULL}, &torn);
+	assert_string_equal(v.text, "");
+	assert_true(v.entries >= 5);
+	assert_int_equal(torn, 0);
+}
+
 static void every_entry_is_a_line_once(void **state)
 {
 	struct bench *d = *state;
@@ -320,6 +356,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_entry_is_a_line_once),
+		TEST(an_entry_with_an_unknown_member_is_copied_as_it_is),
 		TEST(a_restart_continues_after_the_last_whole_line),
 		TEST(a_log_that_begins_anew_is_in_the_file),
 		TEST(standard_output_goes_on_with_a_new_line),
