@@ -10,9 +10,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/codes.h"
 #include "api/machine_states.h"
 #include "api/reasons.h"
 #include "api/target.h"
+#include "base/arena.h"
 #include "base/args.h"
 #include "base/data/json.h"
 #include "base/mem.h"
@@ -86,18 +88,23 @@ static enum reason found(const char *name)
 	return REASON_NONE;
 }
 
-/* Returns {reason, means, helps} of a reason that only conditions of a VirtualCluster have, owned
- * by the caller; NULL: there is no such reason. */
-static json_t *of_tenant(const char *name)
+/* Returns {reason, means, helps} of a reason that only conditions and events have, owned by the
+ * caller; NULL: there is no such reason. */
+static json_t *of_object(const char *name)
 {
-	const char *helps = explain_tenant_remedy(name);
+	const struct code_info *c = code_find(name);
+	const char *helps = explain_tenant_remedy(c ? c->name : name);
+	OWN(arena) a = arena_new();
 	json_t *o;
 
-	if (!helps)
+	if (!c && !helps)
 		return NULL;
-	o = json_pack("{s:s, s:s}", "reason", name, "means",
-		      "a reason in conditions of a VirtualCluster; the condition's message has the "
-		      "details");
+	o = json_pack("{s:s, s:s}", "reason", c ? c->name : name, "means",
+		      c ? arena_printf(a, "%s: %s", c->where, c->means)
+			: "a reason in conditions of a VirtualCluster; the condition's message has "
+			  "the details");
+	if (!helps)
+		helps = c->helps[0] ? c->helps : "no action needed";
 	answer_help(o, helps, "NAME");
 	return o;
 }
@@ -322,7 +329,7 @@ int cli_explain(int argc, char **argv)
 		o = explain_field_json(&f);
 		print = print_field;
 	} else {
-		o = of_tenant(w.name);
+		o = of_object(w.name);
 	}
 	if (!o)
 		return unknown_name(w.name);

@@ -89,6 +89,7 @@ static void machines_join_by_a_load_balancer_that_drover_makes(void **state)
 
 	(void)state;
 	world_start(&w, 401, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	sim_netris_fault(n.sim, "LostReply", "POST /api/v2/l4lb", NULL, 0, 1);
@@ -123,6 +124,7 @@ static void no_machine_joins_while_no_backend_is_healthy(void **state)
 
 	(void)state;
 	world_start(&w, 402, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	sim_netris_fault(n.sim, "BackendDown", NULL, "10.20.0.11", 0, 0);
@@ -153,6 +155,7 @@ static void a_machine_joins_while_one_backend_of_two_is_healthy(void **state)
 
 	(void)state;
 	world_start(&w, 414, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	set_way(&w, "team-a",
 		json_pack("{s:s, s:[s,s], s:{s:s}}", "via", "l4lb", "backends", BACKEND,
@@ -174,6 +177,7 @@ static void a_machine_on_its_way_waits_for_the_way(void **state)
 
 	(void)state;
 	world_start(&w, 403, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	world_replica(&w);
@@ -205,6 +209,7 @@ static void what_was_seen_of_a_way_holds_for_a_while(void **state)
 
 	(void)state;
 	world_start(&w, 410, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	world_replica(&w);
@@ -225,6 +230,7 @@ static void never_serves(uint64_t seed, bool old_image)
 	struct server *b = &w.servers[0];
 
 	world_start(&w, seed, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	b->unanswered = !old_image;
@@ -262,6 +268,7 @@ static void a_machine_that_reaches_another_tenant_s_way_never_serves(void **stat
 
 	(void)state;
 	world_start(&w, 406, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	set_way(&w, "team-a", balanced(SERVER_TEAM_A_GATE));
 	set_way(&w, "team-b", balanced(SERVER_TEAM_B_GATE));
@@ -286,6 +293,7 @@ static void another_way_takes_the_load_balancer_away(void **state)
 
 	(void)state;
 	world_start(&w, 407, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	world_replica(&w);
@@ -314,6 +322,7 @@ static void leaders_that_die_make_one(void **state)
 
 	(void)state;
 	world_start(&w, 408, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 1500, false);
 	balance(&w);
 	world_replica(&w);
@@ -339,6 +348,7 @@ static void another_network_makes_no_load_balancer(void **state)
 
 	(void)state;
 	world_start(&w, 412, 1);
+	w.reasons_have_pages = true;
 	balance(&w);
 	world_replica(&w);
 	wait_said(&w, "False NotSupported", 120);
@@ -373,6 +383,7 @@ static void one_that_only_a_dead_leader_asked_for_is_removed(void **state)
 
 	(void)state;
 	world_start(&w, 411, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	sim_netris_fault(n.sim, "Silent", "POST /api/v2/l4lb", NULL, 0, 1);
@@ -394,6 +405,7 @@ static void a_controller_that_is_gone_keeps_no_tenant(void **state)
 
 	(void)state;
 	world_start(&w, 409, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	world_replica(&w);
@@ -427,6 +439,7 @@ static void one_made_again_under_its_name_begins_anew(void **state)
 
 	(void)state;
 	world_start(&w, 413, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	world_replica(&w);
@@ -460,6 +473,7 @@ static void one_that_goes_while_its_network_is_asked_is_forgotten(void **state)
 
 	(void)state;
 	world_start(&w, 414, 1);
+	w.reasons_have_pages = true;
 	world_netris_start(&n, &w, 20, false);
 	balance(&w);
 	world_replica(&w);

@@ -13,6 +13,7 @@
 static void start(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	world_start(w, seed, servers);
+	w->reasons_have_pages = true;
 	approving_ask(w, json_pack("{s:s}", "claims", "Manual"));
 	world_replica(w);
 	world_wait_all(w, "free", 3600);

@@ -65,6 +65,7 @@ static void asleep_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 	char pod[2][8] = {"train", "more"};
 
 	world_start(w, seed, servers);
+	w->reasons_have_pages = true;
 	world_replica(w);
 	asleep_set(w);
 	for (unsigned i = 0; i < servers; i++)

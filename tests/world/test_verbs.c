@@ -30,6 +30,7 @@ static bool verbs_all_serve(void *arg)
 static void verbs_serving(struct sim_world *w, uint64_t seed, unsigned servers)
 {
 	world_start(w, seed, servers);
+	w->reasons_have_pages = true;
 	world_replica(w);
 	for (unsigned i = 0; i < servers; i++)
 		world_pod(w, &w->tenants[0], pods[i]);

@@ -104,6 +104,9 @@ struct sim_world {
 	/* True: status was restored from an old backup. Checks against earlier tenants and claims
 	 * are then off. */
 	bool restored;
+	/* True: at the end, each reason that drover wrote must have a page (reason_rule.h). Set by
+	 * tests between world_start() and world_stop(). */
+	bool reasons_have_pages;
 	/* Evidence directory for replicas that start from now on; NULL: none. */
 	const char *evidence_dir;
 	/* Gang hold time (--gang-hold) for replicas that start from now on, in ms; 0: the

@@ -2,14 +2,15 @@
  * for each reason that drover can report, and no other page. */
 #include "tests/unit/generated.h"
 
+#include <ctype.h>
 #include <dirent.h>
+#include "api/codes.h"
 #include "api/reasons.h"
 #include "base/arena.h"
 #include "controller/explain/owner.h"
 #include "controller/rules/machine.h"
 
 #define FOLDER "docs/runbooks"
-#define ALERT(name, anchor) "[" name "](../alerts.md#" anchor ")"
 
 static const char marked[] =
 	"<!-- Generated from api/reasons.def by tests/unit/api/test_runbooks.c; do not edit. -->\n";
@@ -80,43 +81,56 @@ static void put_alone(struct buf *b, const struct reason_info *r, struct arena *
 
 /* --- where the reason is seen ----------------------------------------------------------------- */
 
-static void put_label(struct buf *b, const char *metric, const struct reason_info *r)
+static void put_lower(struct buf *b, const char *text)
 {
-	buf_printf(b, "`%s{reason=\"%s\"}`", metric, r->name);
+	for (; *text; text++)
+		buf_printf(b, "%c", tolower((unsigned char)*text));
+}
+
+static void put_alert(struct buf *b, const char *before, const char *name, const char *after)
+{
+	buf_printf(b, "%s[%s](../alerts.md#", before, name);
+	put_lower(b, name);
+	buf_printf(b, ")%s", after);
+}
+
+static void put_metric(struct buf *b, const char *metric, const struct reason_info *r)
+{
+	buf_printf(b, "; metric `%s{reason=\"%s\"}`, ", metric, r->name);
 }
 
 static void put_waits(struct buf *b, const struct reason_info *r)
 {
-	if (r->seen & REASON_WAITS)
-		buf_puts(b,
-			 "- `status.operation.lastError` of the Machine, and an event on it; if "
-			 "it lasts, alert " ALERT("DroverMachineStuck", "drovermachinestuck") "\n");
+	if (r->seen & REASON_WAITS) {
+		buf_puts(b, "- `status.operation.lastError` of the Machine, and an event on it; ");
+		put_alert(b, "if it lasts, alert ", "DroverMachineStuck", "\n");
+	}
 	if (r->seen & REASON_OTHERS)
 		buf_puts(b, "- a condition or an event of the object concerned\n");
 	if (!machine_is_out_of_reach(r->name))
 		return;
-	buf_puts(b, "- condition `Reachable` of the Machine; metric ");
-	put_label(b, "drover_machines_unreachable", r);
-	buf_puts(b, ", alert " ALERT("DroverBmcsUnreachable", "droverbmcsunreachable") "\n");
+	buf_puts(b, "- condition `Reachable` of the Machine");
+	put_metric(b, "drover_machines_unreachable", r);
+	put_alert(b, "alert ", "DroverBmcsUnreachable", "\n");
 }
 
 static void put_fails(struct buf *b, const struct reason_info *r)
 {
 	if (r->seen & (REASON_FAILS | REASON_TIMED)) {
 		buf_puts(b, "- `status.failures` of the Machine, and condition `Ready` of the "
-			    "NodeClaim that failed; metric ");
-		put_label(b, "drover_claims_failed_total", r);
-		buf_puts(b, ", alert " ALERT("DroverClaimsFail", "droverclaimsfail") "\n");
+			    "NodeClaim that failed");
+		put_metric(b, "drover_claims_failed_total", r);
+		put_alert(b, "alert ", "DroverClaimsFail", "\n");
 		buf_puts(b, "- condition `LineStopped` of a NodePool or Provider, if claims fail "
-			    "alike; metric ");
-		put_label(b, "drover_lines_stopped", r);
-		buf_puts(b, ", alert " ALERT("DroverLineStopped", "droverlinestopped") "\n");
+			    "alike");
+		put_metric(b, "drover_lines_stopped", r);
+		put_alert(b, "alert ", "DroverLineStopped", "\n");
 	}
 	if (r->seen & (REASON_RETRIED | REASON_KEPT | REASON_TIMED)) {
-		buf_puts(b, "- `status.quarantine` of the Machine; metric ");
-		put_label(b, "drover_machines_quarantined", r);
-		buf_puts(b, ", alerts " ALERT("DroverQuarantine", "droverquarantine") " and " ALERT(
-				    "DroverManyQuarantined", "drovermanyquarantined") "\n");
+		buf_puts(b, "- `status.quarantine` of the Machine");
+		put_metric(b, "drover_machines_quarantined", r);
+		put_alert(b, "alerts ", "DroverQuarantine", " and ");
+		put_alert(b, "", "DroverManyQuarantined", "\n");
 	}
 }
 
@@ -194,6 +208,23 @@ static void page_unknown(struct buf *b)
 		marked);
 }
 
+/* The page of all other reasons, with a heading for each. */
+static void page_of_codes(struct buf *b)
+{
+	buf_printf(
+		b,
+		"# Other reasons\n\n%s\nReasons in conditions and events of drover's objects that "
+		"need no page of their own, because most of them need no action. The condition's "
+		"message has the details. Elsewhere are the reasons of [machines](README.md), of "
+		"[waiting pods](../pods.md), of [BurstPolicies](../burst.md#codes), and those for "
+		"which a machine [leaves](../drain.md).\n",
+		marked);
+	for (const struct code_info *c = code_info; c->name; c++)
+		buf_printf(b, "\n## %s\n\n- seen in: %s\n- meaning: %s\n- what you can do: %s\n",
+			   c->name, c->where, c->means,
+			   c->helps[0] ? c->helps : "no action needed");
+}
+
 static void index_of(struct buf *b)
 {
 	buf_printf(b,
@@ -201,7 +232,8 @@ static void index_of(struct buf *b)
 		   "metric can have: what it means, what drover does by itself, what you can do. "
 		   "Alerts with a label `reason` link to the page of that reason; the other alerts "
 		   "are in [alerts](../alerts.md). [Reasons](../reasons.md) has all of them on one "
-		   "page.\n\n| Reason | Meaning | Ends |\n|---|---|---|\n",
+		   "page, [other reasons](codes.md) those of other objects.\n\n"
+		   "| Reason | Meaning | Ends |\n|---|---|---|\n",
 		   marked);
 	for (int r = REASON_NONE + 1; r < REASONS; r++) {
 		const struct reason_info *i = &reason_info[r];
@@ -214,6 +246,12 @@ static void index_of(struct buf *b)
 			   : alone || i->seen & REASON_FAILS ? "by itself, or at a time limit"
 							     : "when its cause is gone");
 	}
+	for (const struct code_info *c = code_info; c->name; c++)
+		if (c->helps[0]) {
+			buf_printf(b, "| [%s](codes.md#", c->name);
+			put_lower(b, c->name);
+			buf_printf(b, ") | %s | when its cause is gone |\n", c->means);
+		}
 	buf_puts(b, "| [Unknown](Unknown.md) | the object has no reason | with drover's next "
 		    "decision |\n");
 }
@@ -238,6 +276,8 @@ static void each_reason_has_its_page(void **state)
 	}
 	page_unknown(&b);
 	assert_page("Unknown", &b, a);
+	page_of_codes(&b);
+	assert_page("codes", &b, a);
 	index_of(&b);
 	assert_page("README", &b, a);
 	buf_done(&b);
@@ -260,12 +300,12 @@ static void each_page_is_that_of_a_reason(void **state)
 		assert_true(n > 3 && str_eq(en->d_name + n - 3, ".md"));
 		str_format(name, sizeof(name), "%.*s", (int)(n - 3), en->d_name);
 		if (reason_find(name) == REASON_NONE && !str_eq(name, "Unknown") &&
-		    !str_eq(name, "README"))
+		    !str_eq(name, "README") && !str_eq(name, "codes"))
 			fail_msg(FOLDER "/%s: no such reason; delete it", en->d_name);
 		pages++;
 	}
 	closedir(d);
-	assert_int_equal(pages, REASONS + 1);
+	assert_int_equal(pages, REASONS + 2);
 }
 
 /* What only repeats a text of another reason would help nobody. */
@@ -287,12 +327,25 @@ static void each_page_has_texts_of_its_own(void **state)
 	}
 }
 
+static void a_code_is_no_second_name_of_a_reason(void **state)
+{
+	(void)state;
+	for (const struct code_info *c = code_info; c->name; c++) {
+		assert_int_equal(reason_find(c->name), REASON_NONE);
+		assert_ptr_equal(code_find(c->name), c);
+		assert_true(!c[1].name || strcmp(c->name, c[1].name) < 0);
+	}
+	assert_null(code_find("NoSuchCode"));
+	assert_null(code_find(NULL));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_reason_has_its_page),
 		cmocka_unit_test(each_page_is_that_of_a_reason),
 		cmocka_unit_test(each_page_has_texts_of_its_own),
+		cmocka_unit_test(a_code_is_no_second_name_of_a_reason),
 	};
 
 	cmocka_set_test_filter(getenv("ONLY"));
