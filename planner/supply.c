@@ -197,6 +197,8 @@ static void find_free_domains(struct supply *s, struct plan_class *c)
 				if (supply_has(fp->suits.options, o) &&
 				    supply_free_machine(s->p, fp->pool, &fp->pool->options[o]))
 					topology_admits_new(s->p, c, fp->pool->options[o].domains);
+			if (topology_admits_all(s->p, c))
+				return;
 		}
 	}
 }
@@ -421,8 +423,9 @@ static void tell_nothing(struct supply *s, const struct plan_cell *cell,
 	*reasons = blocked ? supply_explain_blocked(s->p, cell, nreasons) : c->reasons;
 }
 
-/* Sets c->class_->exhausted if pods without topology constraints got no machine. Later pods of the
- * class get none either, because during a plan machines are only taken and holdings only grow. */
+/* Sets c->class_->exhausted if the pods got no machine and topology constraints excluded none.
+ * Later pods of the class get none either, because during a plan machines are only taken and
+ * holdings only grow. */
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *out,
 		 struct plan_reason **reasons, size_t *nreasons)
 {
@@ -433,7 +436,7 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *ou
 	for (size_t i = 0; i < c->class_->fit->npools; i++)
 		c->class_->fit->pools[i].blocked = false;
 	if (c->class_->impossible || c->class_->exhausted || !choose(s, c, &pick)) {
-		c->class_->exhausted |= !c->topology;
+		c->class_->exhausted |= !is_blocked(c->class_->fit);
 		tell_nothing(s, c, reasons, nreasons);
 		return false;
 	}

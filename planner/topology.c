@@ -357,3 +357,11 @@ void topology_admits_new(struct planning *p, struct plan_class *c, const int *do
 		if (domains[k] >= 0)
 			domains_see(p->a, &c->free_domains[k], domains[k]);
 }
+
+bool topology_admits_all(const struct planning *p, const struct plan_class *c)
+{
+	for (int i = 0; i < groups_keys(p->groups); i++)
+		if (c->free_domains[i].n < groups_domains(p->groups, i))
+			return false;
+	return true;
+}

@@ -67,5 +67,7 @@ void topology_free_domains_begin(struct planning *p, struct plan_class *c);
 /* Adds the domains of a free machine to c->free_domains. domains: number of the machine's domain,
  * by topology key. */
 void topology_admits_new(struct planning *p, struct plan_class *c, const int *domains);
+/* True if c->free_domains contains all known domains, so that further machines add none. */
+bool topology_admits_all(const struct planning *p, const struct plan_class *c);
 
 #endif

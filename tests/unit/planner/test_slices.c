@@ -149,6 +149,115 @@ static void selectors_are_work_too(void **state)
 	assert_true(m.slices < 2 * PLAN_WORK / SLICE);
 }
 
+enum { POOLS = 50, TYPES = 60, MACHINES = 3 * TYPES };
+
+/* Returns a world of many pools that all have the machines of one Provider: three machines, in
+ * three zones, of each of many types, which differ only in their names. */
+static struct world *world_of_pools(struct arena *a)
+{
+	struct world *w = worlds_new(a);
+	struct world_provider pr = worlds_provider(a);
+	struct world_pool pool = worlds_pool(a);
+
+	pr.types.v = arena_calloc(a, TYPES, sizeof(*pr.types.v));
+	for (pr.types.n = 0; pr.types.n < TYPES; pr.types.n++)
+		pr.types.v[pr.types.n] = (struct world_instance_type){
+			.name = arena_printf(a, "t%zu", pr.types.n),
+			.capacity = worlds_resources(a, "cpu=4,memory=64Gi,pods=100")};
+	world_put_provider(w, &pr);
+	for (int i = 0; i < POOLS; i++) {
+		pool.name = arena_printf(a, "pool-%d", i);
+		world_put_pool(w, &pool);
+	}
+	for (int i = 0; i < MACHINES; i++) {
+		struct world_machine m =
+			worlds_machine(arena_printf(a, "m%d", i), arena_printf(a, "t%d", i / 3));
+
+		m.labels =
+			worlds_labels(a, arena_printf(a, "topology.kubernetes.io/zone=z%d", i % 3));
+		world_put_machine(w, &m);
+	}
+	return w;
+}
+
+/* Puts the pods from `from` to `to` of apps of 10 pods, spread over zones and apart on hosts. Only
+ * a few of them find a machine. differ: all have different requests. */
+static void put_apps(struct world *w, unsigned from, unsigned to, bool differ)
+{
+	for (unsigned i = from; i < to; i++) {
+		OWN(arena) a = arena_new();
+		const char *app = arena_printf(a, "app=a%u", i / 10);
+		struct world_pod p =
+			worlds_pod(a, arena_printf(a, "p%05u", i),
+				   arena_printf(a, "cpu=1,memory=%uKi", differ ? i + 1 : 1));
+		struct world_topology t[] = {
+			{.kind = WORLD_SPREAD, .key = "topology.kubernetes.io/zone", .max_skew = 1},
+			{.kind = WORLD_APART, .key = "kubernetes.io/hostname"}};
+
+		p.labels = worlds_labels(a, app);
+		t[0].pods = t[1].pods = worlds_term(a, arena_printf(a, "app in (a%u)", i / 10));
+		p.topology.v = t;
+		p.topology.n = 2;
+		world_put_pod(w, &p);
+	}
+}
+
+static size_t placed(const struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->npods; i++)
+		n += p->pods[i].outcome != PLAN_NOTHING;
+	return n;
+}
+
+/* The work for pods that cannot be placed leaves enough for those that can: what is placed does not
+ * become less with the number of pods that ask. */
+static void pods_that_ask_in_vain_do_not_displace_others(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_of_pools(a);
+	size_t first;
+
+	(void)state;
+	put_apps(w, 0, 1000, true);
+	first = placed(plan_make(w, 0, a));
+	assert_true(first > 60);
+	for (unsigned n = 1000; n <= 8000; n *= 2) {
+		OWN(arena) tmp = arena_new();
+
+		put_apps(w, n, 2 * n, true);
+		assert_int_equal(placed(plan_make(w, 0, tmp)), first);
+	}
+}
+
+static uint64_t work_of(struct world *w)
+{
+	OWN(arena) a = arena_new();
+	struct plan_run *r = plan_begin(w, 0, a);
+	uint64_t work;
+
+	(void)plan_step(r, UINT64_MAX);
+	work = plan_work(r);
+	plan_end(r);
+	return work;
+}
+
+/* Once no machine is left for a pod, none is searched for equal pods, whatever their topology
+ * constraints. */
+static void no_machine_is_searched_where_none_is_left(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = world_of_pools(a);
+	uint64_t before;
+
+	(void)state;
+	put_apps(w, 0, 2000, false);
+	before = work_of(w);
+	put_apps(w, 2000, 4000, false);
+	assert_true((work_of(w) - before) / 2000 < 500);
+}
+
 /* Checking every node and claim once, at the beginning of a plan, is divided into slices as
  * well. */
 static void many_nodes_and_claims_are_looked_at_in_slices(void **state)
@@ -227,6 +336,8 @@ int main(void)
 		cmocka_unit_test(what_fits_is_planned),
 		cmocka_unit_test(many_topology_keys_are_too_many),
 		cmocka_unit_test(selectors_are_work_too),
+		cmocka_unit_test(pods_that_ask_in_vain_do_not_displace_others),
+		cmocka_unit_test(no_machine_is_searched_where_none_is_left),
 		cmocka_unit_test(many_nodes_and_claims_are_looked_at_in_slices),
 		cmocka_unit_test(where_nobody_waits_nothing_is_looked_at),
 		cmocka_unit_test(a_plan_may_be_given_up),
