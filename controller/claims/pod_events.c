@@ -269,6 +269,8 @@ static int64_t tell(const struct reader *r, const struct word *w)
 	ms = due_in(r, w, &another);
 	if (ms)
 		return ms;
+	if (!to_come && !tenant_may_event(t))
+		return POD_EVENTS_LATER_MS;
 	learn(r->last, w, r->w->c->loop);
 	text = arena_printf(r->a, "%s%s", sentence(w, r->a), also);
 	if (request_of_pod(p->name, &request, r->a)) {

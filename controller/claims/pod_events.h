@@ -24,6 +24,10 @@
  * most every POD_EVENTS_AGAIN_MS, and followed by an event of type Normal if a new estimate is
  * made.
  *
+ * A tenant gets a limited number of events per second (tenant/budget.h). A pod whose event exceeds
+ * the limit is reported POD_EVENTS_LATER_MS later, with what is true then, so that the last event
+ * of each pod is right although 10,000 pods wait.
+ *
  * Other changed numbers, and a new estimate for a claim, cause no event; the next event contains
  * them. An unchanged state is repeated after POD_EVENTS_KEEP_MS, before the API server deletes the
  * event, which kube-apiserver does after an hour (--event-ttl).
@@ -31,6 +35,7 @@
  * tests/world/test_waiting.c
  */
 #define POD_EVENTS_AGAIN_MS 300000
+#define POD_EVENTS_LATER_MS 10000
 #define POD_EVENTS_KEEP_MS (45 * 60 * 1000)
 
 struct eta;

@@ -12,10 +12,14 @@
 #define EVENTS_MAX 50 /* maximum number of events per tenant that report unread pods */
 #define LOG_BURST 60
 #define LOG_PER_S 0.2
+/* Half of the requests per second that drover sends to a tenant's API server (kube/client.h) */
+#define EVENTS_PER_S 10
+#define EVENTS_BURST 200
 
 void tenant_budget_init(struct tenant *t)
 {
 	bucket_init(&t->budget.log, LOG_PER_S, LOG_BURST, loop_now(t->c->loop));
+	bucket_init(&t->budget.events, EVENTS_PER_S, EVENTS_BURST, loop_now(t->c->loop));
 }
 
 void tenant_budget_reset(struct tenant *t)
@@ -105,6 +109,13 @@ bool tenant_may_log(struct tenant *t)
 			 LOG_I("lines", t->budget.log_left_out));
 	t->budget.log_left_out = 0;
 	return true;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+bool tenant_may_event(struct tenant *t)
+{
+	return !bucket_take(&t->budget.events, loop_now(t->c->loop));
 }
 
 /* --- status ----------------------------------------------------------------------------------- */

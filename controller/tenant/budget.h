@@ -30,6 +30,8 @@
  *              REQUESTS_PODS pods in total: they wait, with the reason in their conditions
  *   a plan     work beyond PLAN_WORK (planner/plan.h): that plan does not place the tenant's
  *              remaining pods
+ *   events     events on waiting pods beyond 10 per second, or 200 at once: sent later, with what
+ *              is true then
  *   log        messages about the tenant beyond a few per minute are counted, not written
  *
  * The condition WithinBudget of the VirtualCluster reports an exceeded limit; the condition appears
@@ -59,7 +61,7 @@ struct tenant_budget {
 	char example[128];
 	/* number of events sent about pods that are not read; at most EVENTS_MAX (budget.c) */
 	unsigned told;
-	struct bucket log;
+	struct bucket log, events;
 	size_t log_left_out;
 };
 
@@ -83,6 +85,9 @@ bool tenant_budget_plan(struct tenant *t, bool over);
 /* True if a message about the tenant may be logged now; otherwise counts the message as suppressed.
  * The next permitted call first logs the number of suppressed messages. */
 bool tenant_may_log(struct tenant *t);
+
+/* True if an event on a waiting pod may be sent now; the event counts as sent. */
+bool tenant_may_event(struct tenant *t);
 
 /* Sets the condition WithinBudget in cs; the array cs->v must have room for one more condition.
  * Returns true if cs has changed. */

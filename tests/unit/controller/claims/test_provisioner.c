@@ -101,6 +101,31 @@ static size_t told(struct bench *d, const char *pod, const char **text)
 	return n;
 }
 
+static void delete_pods(struct bench *d, int from, int n)
+{
+	for (int i = from; i < from + n; i++)
+		bench_must(d, &d->team, "DELETE",
+			   arena_printf(d->a, "/api/v1/namespaces/default/pods/huge-%d", i), NULL);
+}
+
+/* The limit of events is that of tenant/budget.h. The pods at the end of the queue are deleted
+ * before their turn, so nothing is sent about them. */
+static void many_waiting_pods_are_told_one_after_the_other(void **state)
+{
+	struct bench *d = *state;
+	size_t n;
+
+	for (int i = 0; i < 300; i++)
+		bench_pod(d, arena_printf(d->a, "huge-%d", i), 9);
+	bench_run(d, 3000);
+	/* The queue is ordered by age, and pods of the same second by name. */
+	delete_pods(d, 290, 10);
+	delete_pods(d, 90, 10);
+	bench_run(d, 60000);
+	n = bench_events(&d->team, "TooBig");
+	assert_in_range(n, 280, 290);
+}
+
 static void a_pod_that_gets_nothing_is_told_why_and_told_again_before_the_event_is_dropped(
 	void **state)
 {
@@ -1023,6 +1048,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_waiting_pod_gets_one_claim_and_is_told),
+		T(many_waiting_pods_are_told_one_after_the_other),
 		T(a_pod_that_gets_nothing_is_told_why_and_told_again_before_the_event_is_dropped),
 		T(of_many_pools_five_are_told_in_full_and_the_others_counted),
 		T(of_its_claim_a_pod_hears_once),

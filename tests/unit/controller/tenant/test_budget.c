@@ -222,6 +222,25 @@ static void lines_beyond_the_budget_are_counted(void **state)
 	assert_non_null(strstr(last, "tenant=team-a"));
 }
 
+static unsigned events(struct bench *d)
+{
+	unsigned n = 0;
+
+	while (tenant_may_event(team(d)))
+		n++;
+	return n;
+}
+
+static void events_beyond_the_budget_are_not_sent(void **state)
+{
+	struct bench *d = *state;
+
+	bench_run(d, 60000); /* Long enough to refill the tenant's budget of events. */
+	assert_int_equal(events(d), 200);
+	bench_run(d, 1000);
+	assert_int_equal(events(d), 10);
+}
+
 /* Limits apply to the terms of a single volume and to the total size of all volumes. */
 static void volumes_beyond_the_budget_are_not_read_and_their_pods_are_told(void **state)
 {
@@ -269,6 +288,7 @@ int main(void)
 		T(a_tenant_whose_nodes_are_not_all_read_is_not_usable),
 		T(pods_that_take_too_much_to_place_are_told),
 		T(lines_beyond_the_budget_are_counted),
+		T(events_beyond_the_budget_are_not_sent),
 		T(volumes_beyond_the_budget_are_not_read_and_their_pods_are_told),
 	};
 
