@@ -43,7 +43,7 @@
 
 #define MIB (1024.0 * 1024)
 #define QUIET_MS 3000
-#define LIMIT_MS 240000
+#define LIMIT_MS 600000
 /* Numbers of machines of the figures scale_* */
 #define SCALE                                                                                      \
 	{                                                                                          \

@@ -31,13 +31,13 @@
  *
  * A signal to the process starts a load:
  *
- *   SIGUSR1  500 changes of Nodes, 50 per second, in one tenant after the other
+ *   SIGUSR1  2,000 changes of Nodes, 200 per second, in one tenant after the other
  *   SIGUSR2  pods that need a free machine, in one tenant after the other. A pod is marked
  *            unschedulable once a BMC was called for the pod before. At the end, the times
  *            are written to the parent process.
  */
-#define FLEET_EVENTS 500
-#define FLEET_EVENT_MS 20
+#define FLEET_EVENTS 2000
+#define FLEET_EVENT_MS 5
 #define FLEET_HISTORY 4000
 #define FLEET_PODS 200
 #define FLEET_POD_MS 137 /* Delay in ms after the call for the previous pod */
@@ -190,6 +190,10 @@ static inline void fleet_tenant(struct fleet *f, unsigned t, struct arena *a)
 			     " 'namespace': 'vc-%u', 'uid': 's-%u'}, 'data': {'config': '%s'}}",
 			     t, t, t, b64));
 	free(b64);
+	/* Where drover writes the list of waiting pods (view/tenant_list.h) */
+	fleet_put(f, &f->tenants[t], "namespaces/drover-system",
+		  "{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'drover-system', "
+		  "'uid': 'ns'}}");
 	fleet_put(
 		f, &f->host, arena_printf(a, "virtualclusters.drover.dev/team-%u", t),
 		arena_printf(
