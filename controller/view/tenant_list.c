@@ -14,6 +14,8 @@
 
 /* Maximum number of bytes of the JSON text without its pods */
 #define REST_MAX 8192
+/* Number of tenants that are handled in one loop turn */
+#define TENANTS_EACH_TURN 20
 
 struct tenant_list {
 	struct context *c;
@@ -22,6 +24,20 @@ struct tenant_list {
 	struct loop_timer timer;
 	/* Key: name of a tenant; value: struct note */
 	struct map *notes;
+	/* The round in progress, in which each tenant is handled once */
+	struct round {
+		/* NULL: no round is in progress */
+		struct arena *arena;
+		/* Names of the tenants, in the arena, and index of the next one */
+		const char **tenants;
+		size_t n, at;
+		/* Key: name of a tenant; value: struct share */
+		struct map *shares;
+		/* Length of the queue of all tenants */
+		size_t queue;
+		/* waiting_number() of the list to which `shares` points */
+		uint64_t number;
+	} round;
 };
 
 /* What was written to one tenant's cluster. */
@@ -206,39 +222,78 @@ static void write_if_due(struct tenant_list *l, const struct tenant *t, const st
 			     KUBE_PATCH_MERGE, n->object, on_patched, n);
 }
 
-/* Writes to all tenants. Goes through the published list once, not once for each tenant. */
-static void write_all(struct tenant_list *l)
+/* Divides the published list among the tenants. Goes through the list once, not once for each
+ * tenant. */
+static void divide(struct tenant_list *l)
 {
-	OWN(map) shares = map_new(share_free);
-	size_t n, queue = 0;
+	struct round *r = &l->round;
+	size_t n;
 	const struct waiting_row *rows = waiting_rows(l->waiting, &n);
-	struct map_iter it;
 
+	map_clear(r->shares);
+	r->queue = 0;
+	r->number = waiting_number(l->waiting);
 	for (size_t i = 0; i < n; i++) {
-		struct share **s = (struct share **)map_slot(shares, rows[i].tenant);
+		struct share **s = (struct share **)map_slot(r->shares, rows[i].tenant);
 
 		if (!*s)
 			*s = mem_new(struct share);
 		mem_grow((*s)->v, (*s)->n, (*s)->cap);
 		(*s)->v[(*s)->n++] = &rows[i];
-		queue += rows[i].at.place > 0;
+		r->queue += rows[i].at.place > 0;
 	}
-	map_for_each (it, l->tenants->map)
-		write_if_due(l, it.value, map_get(shares, it.key), queue);
 }
 
-static void on_timer(void *arg)
+static void round_over(struct tenant_list *l)
 {
-	struct tenant_list *l = arg;
+	map_clear(l->round.shares);
+	arena_free(l->round.arena);
+	l->round.arena = NULL;
+	loop_timer_start(&l->timer, TENANT_LIST_MS);
+}
+
+static void round_begin(struct tenant_list *l)
+{
+	struct round *r = &l->round;
 	struct map_iter it;
 
 	map_for_each (it, l->notes)
 		if (!tenant_get(l->tenants, it.key))
 			map_del(l->notes, it.key);
+	r->arena = arena_new();
+	r->tenants = arena_calloc(r->arena, map_size(l->tenants->map) + 1, sizeof(*r->tenants));
+	r->n = r->at = 0;
+	map_for_each (it, l->tenants->map)
+		r->tenants[r->n++] = arena_strdup(r->arena, it.key);
+	divide(l);
+}
+
+static void on_timer(void *arg)
+{
+	struct tenant_list *l = arg;
+	struct round *r = &l->round;
+
+	if (!r->arena)
+		round_begin(l);
 	/* Nothing is published before the first plan: an empty list would be wrong. */
-	if (l->c->leading && waiting_number(l->waiting))
-		write_all(l);
-	loop_timer_start(&l->timer, TENANT_LIST_MS);
+	if (!l->c->leading || !waiting_number(l->waiting)) {
+		round_over(l);
+		return;
+	}
+	/* The rows of an earlier list are not valid any more. */
+	if (r->number != waiting_number(l->waiting))
+		divide(l);
+	for (size_t i = 0; r->at < r->n && i < TENANTS_EACH_TURN; i++) {
+		const char *name = r->tenants[r->at++];
+		const struct tenant *t = tenant_get(l->tenants, name);
+
+		if (t)
+			write_if_due(l, t, map_get(r->shares, name), r->queue);
+	}
+	if (r->at < r->n)
+		loop_timer_start(&l->timer, 0);
+	else
+		round_over(l);
 }
 
 void tenant_list_hang_up(struct tenant_list *l, const char *tenant)
@@ -255,6 +310,7 @@ struct tenant_list *tenant_list_new(struct context *c, const struct tenants *ten
 	l->tenants = tenants;
 	l->waiting = waiting;
 	l->notes = map_new(note_free);
+	l->round.shares = map_new(share_free);
 	loop_timer_init(&l->timer, c->group, on_timer, l);
 	loop_timer_start(&l->timer, TENANT_LIST_MS);
 	return l;
@@ -266,5 +322,7 @@ void tenant_list_free(struct tenant_list *l)
 		return;
 	loop_timer_stop(&l->timer);
 	map_free(l->notes);
+	map_free(l->round.shares);
+	arena_free(l->round.arena);
 	free(l);
 }

@@ -204,6 +204,29 @@ static void a_tenant_that_is_hung_up_gets_its_list_later(void **state)
 	assert_int_equal(json_int_at(j, "total"), 2);
 }
 
+/* More tenants than one loop turn handles. All of them use one cluster. */
+static void each_of_many_tenants_gets_its_list(void **state)
+{
+	struct bed *b = *state;
+	struct bench *d = b->d;
+
+	publish(b, 1, "m");
+	for (int i = 0; i < 45; i++)
+		bench_put(d, arena_printf(
+				     d->a,
+				     "{'kind': 'VirtualCluster', 'metadata': {'name': 'more-%d'}, "
+				     "'spec': {'kubeconfigSecretRef': {'name': 'team-a'}, "
+				     "'joinEndpoint': '10.20.0.10:6443', 'quota': {}, "
+				     "'network': {'segment': 'more-%d', 'addressing': 'DHCP'}}}",
+				     i, i));
+	publish(b, 2, "m");
+	bench_run(d, 2 * TENANT_LIST_MS);
+	d->team.counted_at = TENANT_LIST_NAME;
+	publish(b, 3, "m");
+	bench_run(d, 2 * TENANT_LIST_MS);
+	assert_int_equal(d->team.counted, 46);
+}
+
 #define T(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -216,6 +239,7 @@ int main(void)
 		T(a_cluster_that_refuses_is_asked_again_in_ten_minutes),
 		T(the_size_is_bounded),
 		T(a_tenant_that_is_hung_up_gets_its_list_later),
+		T(each_of_many_tenants_gets_its_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
