@@ -5,6 +5,9 @@ apiserver_creates_per_s, apiserver_gets_per_s: requests per second of one client
 connections, one request in progress on each, for ConfigMaps of 1 KiB.  Both servers store on disk
 (etcd with fsync).  apiserver_watch_10k_mb: resident memory of the embedded server with 10,000 open
 watches and only the objects that it creates itself.
+apiserver_create_beside_1k_ms: median time of one create while 1,000 watches receive each object; its
+curve has 0, 10, 100 and 1,000 watches.  apiserver_fanout_per_s: events that those 1,000 watches
+received per second meanwhile.
 Arguments: seconds of each measurement (3), number of watches (10000).
 """
 import json
@@ -21,6 +24,8 @@ import servers  # noqa: E402  (in tests/contract/apiserver)
 
 LOAD = servers.ROOT / "build/rel/tests/bench/load_apiserver"
 CONNECTIONS = 16
+# Numbers of watches beside which creates are measured
+BESIDE = [0, 10, 100, 1000]
 
 
 def credential(server, folder):
@@ -61,11 +66,43 @@ def watches(where, server, n):
             c.wait()
 
 
-def show(name, value, unit, goal, better, reference, n):
+def beside(where, n, seconds):
+    """Returns the median ms of a create beside n watches, and the events per second that they received."""
+    follower = subprocess.Popen([LOAD, *where, "follow", str(n), "0", "w"],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if follower.stdout.readline() != "open\n":
+            raise RuntimeError("the watches did not open")
+        done = subprocess.run([LOAD, *where, "beside", "1", str(seconds), "beside"],
+                              check=True, stdout=subprocess.PIPE, text=True)
+        creates, median = done.stdout.split()
+        follower.stdin.close()
+        events, took = follower.stdout.read().split()
+    finally:
+        follower.stdin.close()
+        follower.wait()
+    if int(events) != int(creates) * n:
+        raise RuntimeError(f"{n} watches received {events} events of {creates} objects")
+    return float(median), int(events) / float(took) if n else 0
+
+
+def beside_embedded(folder, seconds):
+    """Returns what beside() returns for each number of watches."""
+    results = []
+    for n in BESIDE:
+        server = servers.Embedded(f"{folder}/beside-{n}", durable=True)
+        try:
+            results.append(beside(credential(server.ready(), f"{folder}/beside-{n}"), n, seconds))
+        finally:
+            server.stop()
+    return results
+
+
+def show(name, value, unit, goal, better, reference, n, **more):
     found = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     print(json.dumps({"name": name, "value": value, "unit": unit, "goal": goal, "better": better,
                       "reference": {"name": reference[0], "value": reference[1]},
-                      "ratio": value / reference[1], "n": n, "cpu": found.group(1) if found else ""}),
+                      "ratio": value / reference[1], "n": n, "cpu": found.group(1) if found else "", **more}),
           flush=True)
 
 
@@ -80,6 +117,8 @@ def main():
                 where = credential(server.ready(), f"{folder}/{kind}")
                 figures[kind] = {what: rate(where, what, seconds, "bench")
                                  for what in ("create", "get")}
+                if kind == "real":
+                    figures["beside"] = beside(where, BESIDE[-1], seconds / 2)
             finally:
                 server.stop()
         server = servers.Embedded(f"{folder}/watched", durable=True)
@@ -87,12 +126,18 @@ def main():
             held, empty = watches(credential(server.ready(), f"{folder}/watched"), server, count)
         finally:
             server.stop()
+        points = beside_embedded(folder, seconds / 2)
     for what, name, goal in (("create", "apiserver_creates_per_s", 3000),
                              ("get", "apiserver_gets_per_s", 20000)):
         value, n = figures["embedded"][what]
         show(name, value, "1/s", goal, "higher",
              ("kube-apiserver + etcd", figures["real"][what][0]), n)
     show("apiserver_watch_10k_mb", held, "MB", 256, "lower", ("before the watches", empty), count)
+    show("apiserver_create_beside_1k_ms", points[-1][0], "ms", 1, "lower",
+         ("kube-apiserver + etcd", figures["beside"][0]), BESIDE[-1],
+         curve=[[n, point[0]] for n, point in zip(BESIDE, points)])
+    show("apiserver_fanout_per_s", points[-1][1], "1/s", 100000, "higher",
+         ("kube-apiserver + etcd", figures["beside"][1]), BESIDE[-1])
     return 0
 
 

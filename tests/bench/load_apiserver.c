@@ -2,26 +2,37 @@
  * load_apiserver: a lightweight client that keeps an API server busy, so that the server is
  * measured and not the client.
  *
- *   load_apiserver ADDRESS:PORT CA CREDENTIAL create|get|watch CONNECTIONS SECONDS PREFIX
+ *   load_apiserver ADDRESS:PORT CA CREDENTIAL ACTION CONNECTIONS SECONDS PREFIX
  *
  * CREDENTIAL is a file with a client certificate and its key, or with a token. For create and get,
  * each connection has one request in flight at a time, for ConfigMaps of 1 KiB in namespace
  * default, named PREFIX-number. The program then prints the number of answers and the seconds. get
  * reads the objects PREFIX-0 to PREFIX-99 of an earlier create. watch opens CONNECTIONS watches,
  * prints "open", and keeps the watches until its input ends.
+ *
+ * follow and beside measure watches that deliver events, in namespace kube-public. follow opens
+ * CONNECTIONS watches from the present revision, prints "open", and reads all events until its
+ * input ends and no further event arrives for QUIET_MS. It then prints the number of events and the
+ * seconds between the first and the last one. beside creates objects one after another over one
+ * connection, and prints the number of objects and the median time of a create in ms.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/str.h"
 
 #define ANSWER_MAX 16384
+#define QUIET_MS 300
+#define CREATES_MAX 100000
 #define PATH "/api/v1/namespaces/default/configmaps"
 /* ConfigMaps of an otherwise empty namespace: the watch is measured, not its initial list */
 #define WATCHED "/api/v1/namespaces/kube-public/configmaps"
@@ -115,7 +126,7 @@ static int take(SSL *s)
 	return atoi(text + 9);
 }
 
-static void ask_create(const struct load *l, SSL *s, unsigned number)
+static void ask_create(const struct load *l, SSL *s, const char *path, unsigned number)
 {
 	char text[4096 + 4096 + 1200], body[1200];
 	int len, all;
@@ -125,22 +136,20 @@ static void ask_create(const struct load *l, SSL *s, unsigned number)
 		"{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"%s-%u\"},"
 		"\"data\":{\"k\":\"%s\"}}",
 		l->prefix, number, l->data);
-	all = snprintf(
-		text, sizeof(text),
-		"POST " PATH
-		" HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
-		"%s\r\n%s",
-		l->host, len, l->auth, body);
+	all = snprintf(text, sizeof(text),
+		       "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"
+		       "Content-Length: %d\r\n%s\r\n%s",
+		       path, l->host, len, l->auth, body);
 	put(s, text, (size_t)all);
 }
 
-static void ask_get(const struct load *l, SSL *s, unsigned number)
+static void ask_get(const struct load *l, SSL *s, const char *path, unsigned number)
 {
 	char text[8192];
 	int all = snprintf(text, sizeof(text),
-			   "GET " PATH
-			   "/%s-%u HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\n%s\r\n",
-			   l->prefix, number % 100, l->host, l->auth);
+			   "GET %s/%s-%u HTTP/1.1\r\nHost: %s\r\nAccept: application/json\r\n%s"
+			   "\r\n",
+			   path, l->prefix, number % 100, l->host, l->auth);
 
 	put(s, text, (size_t)all);
 }
@@ -157,7 +166,7 @@ static void run(const struct load *l, bool create, unsigned connections, double 
 	/* Each connection sends its next request once its answer was read, one connection after the
 	 * other. */
 	for (unsigned i = 0; i < connections; i++)
-		(create ? ask_create : ask_get)(l, all[i], number++);
+		(create ? ask_create : ask_get)(l, all[i], PATH, number++);
 	while (now() - from < seconds || answered < number) {
 		SSL *s = all[answered % connections];
 		int code = take(s);
@@ -166,30 +175,169 @@ static void run(const struct load *l, bool create, unsigned connections, double 
 			die("an answer of another code");
 		answered++;
 		if (now() - from < seconds)
-			(create ? ask_create : ask_get)(l, s, number++);
+			(create ? ask_create : ask_get)(l, s, PATH, number++);
 		else if (answered == number)
 			break;
 	}
 	(void)printf("%u %.6f\n", answered, now() - from);
 }
 
-static void watch(const struct load *l, unsigned connections)
+/* Opens n watches of WATCHED and returns them. from: their resourceVersion; NULL: not set. */
+static SSL **open_watches(const struct load *l, unsigned n, const char *from)
 {
-	static const char request[] =
-		"GET " WATCHED "?watch=true&timeoutSeconds=600 HTTP/1.1\r\nHost: %s\r\n%s\r\n";
+	SSL **all = calloc(n, sizeof(SSL *));
 	char text[8192], answer[4096];
-	int len = snprintf(text, sizeof(text), request, l->host, l->auth);
+	int len = snprintf(text, sizeof(text),
+			   "GET " WATCHED
+			   "?watch=true&timeoutSeconds=600%s%s HTTP/1.1\r\nHost: %s\r\n%s\r\n",
+			   from ? "&resourceVersion=" : "", str_or(from, ""), l->host, l->auth);
 
-	for (unsigned i = 0; i < connections; i++) {
-		SSL *s = open_one(l);
-
-		put(s, text, (size_t)len);
-		if (SSL_read(s, answer, sizeof(answer)) < 12 || atoi(answer + 9) != 200)
+	for (unsigned i = 0; all && i < n; i++) {
+		all[i] = open_one(l);
+		put(all[i], text, (size_t)len);
+		if (SSL_read(all[i], answer, sizeof(answer)) < 12 || atoi(answer + 9) != 200)
 			die("no watch");
 	}
 	(void)puts("open");
 	(void)fflush(stdout);
-	(void)!read(0, text, 1);
+	return all;
+}
+
+static void watch(const struct load *l, unsigned connections)
+{
+	char end;
+
+	free(open_watches(l, connections, NULL));
+	(void)!read(0, &end, 1);
+}
+
+/* --- watches that deliver events -------------------------------------------------------------- */
+
+/* Copies the resourceVersion of the list of WATCHED, which has no items yet, to out. */
+static void read_revision(const struct load *l, char *out, size_t size)
+{
+	static char text[ANSWER_MAX + 1];
+	static const char member[] = "\"resourceVersion\":\"";
+	SSL *s = open_one(l);
+	int len = snprintf(text, sizeof(text),
+			   "GET " WATCHED "?limit=1 HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n"
+			   "%s\r\n",
+			   l->host, l->auth),
+	    n = 0;
+	char *at;
+
+	put(s, text, (size_t)len);
+	for (int got; (got = SSL_read(s, text + n, ANSWER_MAX - n)) > 0;)
+		n += got;
+	text[n] = '\0';
+	if (!(at = strstr(text, member)))
+		die("a list without a resourceVersion");
+	at += strlen(member);
+	at[strcspn(at, "\"")] = '\0';
+	if (!str_copy(out, size, at))
+		die("a resourceVersion that is too long");
+	SSL_free(s);
+}
+
+struct follower {
+	SSL *s;
+	/* Last byte that was read. */
+	char last;
+};
+
+/* Reads what has arrived; returns the number of events. An event ends with a newline, which in a
+ * chunked reply is the only one without a carriage return before it. */
+static unsigned long follow_one(struct follower *f)
+{
+	static char text[65536];
+	unsigned long events = 0;
+	int n;
+
+	while ((n = SSL_read(f->s, text, sizeof(text))) > 0)
+		for (int i = 0; i < n; i++) {
+			events += text[i] == '\n' && f->last != '\r';
+			f->last = text[i];
+		}
+	if (SSL_get_error(f->s, n) != SSL_ERROR_WANT_READ)
+		die("a watch broke");
+	return events;
+}
+
+static struct follower *followers_new(SSL **all, unsigned n, int set)
+{
+	struct follower *f = calloc(n, sizeof(*f));
+
+	for (unsigned i = 0; f && i < n; i++) {
+		struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &f[i]};
+		int fd = SSL_get_fd(all[i]);
+
+		f[i].s = all[i];
+		if (fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
+		    epoll_ctl(set, EPOLL_CTL_ADD, fd, &ev) < 0)
+			die(strerror(errno));
+	}
+	return f;
+}
+
+static void follow(const struct load *l, unsigned connections)
+{
+	struct epoll_event input = {.events = EPOLLIN}, got[256];
+	int set = epoll_create1(EPOLL_CLOEXEC), n;
+	unsigned long events = 0;
+	double first = 0, last = 0;
+	bool ended = false;
+	char rev[32];
+
+	read_revision(l, rev, sizeof(rev));
+
+	SSL **all = open_watches(l, connections, rev);
+	struct follower *f = followers_new(all, connections, set);
+
+	(void)epoll_ctl(set, EPOLL_CTL_ADD, 0, &input);
+	while ((n = epoll_wait(set, got, 256, ended ? QUIET_MS : -1)) > 0)
+		for (int i = 0; i < n; i++) {
+			unsigned long more;
+
+			if (!got[i].data.ptr) {
+				(void)epoll_ctl(set, EPOLL_CTL_DEL, 0, NULL);
+				ended = true;
+				continue;
+			}
+			more = follow_one(got[i].data.ptr);
+			if (more && !events)
+				first = now();
+			if (more)
+				last = now();
+			events += more;
+		}
+	(void)printf("%lu %.6f\n", events, last - first);
+	free(f);
+	free(all);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void beside(const struct load *l, double seconds)
+{
+	static double took[CREATES_MAX];
+	SSL *s = open_one(l);
+	double from = now(), asked;
+	unsigned n = 0;
+
+	while ((asked = now()) - from < seconds && n < CREATES_MAX) {
+		ask_create(l, s, WATCHED, n);
+		if (take(s) != 201)
+			die("an answer of another code");
+		took[n++] = now() - asked;
+	}
+	qsort(took, n, sizeof(*took), by_value);
+	(void)printf("%u %.6f\n", n, took[n / 2] * 1000);
+	SSL_free(s);
 }
 
 int main(int argc, char **argv)
@@ -200,7 +348,8 @@ int main(int argc, char **argv)
 	char host[256], *colon;
 
 	if (argc != 8 || !str_copy(host, sizeof(host), argv[1]) || !(colon = strrchr(host, ':')))
-		die("ADDRESS:PORT CA CREDENTIAL create|get|watch CONNECTIONS SECONDS PREFIX");
+		die("ADDRESS:PORT CA CREDENTIAL create|get|watch|follow|beside CONNECTIONS SECONDS "
+		    "PREFIX");
 	*colon = '\0';
 	l.host = host;
 	l.port = colon + 1;
@@ -219,6 +368,10 @@ int main(int argc, char **argv)
 		die("no such address");
 	if (str_eq(argv[4], "watch"))
 		watch(&l, (unsigned)atoi(argv[5]));
+	else if (str_eq(argv[4], "follow"))
+		follow(&l, (unsigned)atoi(argv[5]));
+	else if (str_eq(argv[4], "beside"))
+		beside(&l, atof(argv[6]));
 	else
 		run(&l, str_eq(argv[4], "create"), (unsigned)atoi(argv[5]), atof(argv[6]));
 	freeaddrinfo(l.where);

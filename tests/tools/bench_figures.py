@@ -106,6 +106,8 @@ GROUPS = [
         ("apiserver_client_creates_per_s", "pods created through drover's own client"),
         ("apiserver_client_gets_per_s", "pods read through drover's own client"),
         ("apiserver_watch_10k_mb", "memory of 10,000 watches over TLS"),
+        ("apiserver_create_beside_1k_ms", "one object created, while 1,000 watches receive each object"),
+        ("apiserver_fanout_per_s", "events that 1,000 watches receive"),
         ("store_commits_per_s", "commits to the store with 64 in flight"),
         ("store_idle_commit_ms", "one commit at a time, until it is on disk"),
         ("store_open_10k_ms", "opening a store with 10,000 keys"),
