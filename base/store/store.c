@@ -7,10 +7,13 @@
 
 /*
  * A commit is checked, then applied to the index and the history at once, then passed to the
- * backend. When the backend reports the commit as durable, done() is called. Each watch that the
- * commit concerns is called in a deferral of its own, in which the watch walks the history from its
- * last position. Events that a watch has not received yet are retained without limit.
+ * backend. When the backend reports the commit as durable, done() is called first, so that replies
+ * do not wait for watches. Each watch that the commit concerns is called in a deferral of its own,
+ * in which the watch walks the history from its last position, at most SLICE events. Events that a
+ * watch has not received yet are retained without limit.
  */
+#define SLICE 64
+
 struct commit {
 	struct list link;
 	uint64_t rev;
@@ -264,7 +267,7 @@ static void deliver(void *arg)
 	bool freed = false;
 
 	w->freed = &freed;
-	while (w->since < s->durable) {
+	for (unsigned n = 0; w->since < s->durable && n < SLICE;) {
 		const struct store_change_event *at = event_at(s, ++w->since);
 
 		if (!str_starts(at->version->key, w->prefix))
@@ -277,12 +280,15 @@ static void deliver(void *arg)
 			.prev_value = at->before ? at->before->value : NULL,
 		};
 
+		n++;
 		ev.entry.rev = at->rev;
 		w->fn(&ev, w->arg);
 		if (freed)
 			return;
 	}
 	w->freed = NULL;
+	if (w->since < s->durable)
+		loop_defer(&w->defer);
 }
 
 /* Returns the revision, at most the durable one, up to which every watch has received all its
@@ -323,6 +329,17 @@ static void trim(struct store *s)
 	}
 }
 
+static void call_done(struct store *s, uint64_t rev, const struct err *e)
+{
+	for (struct commit *k;
+	     (k = list_first(&s->commits, struct commit, link)) && k->rev <= rev;) {
+		list_remove(&k->link);
+		if (k->done)
+			k->done(e, k->arg);
+		free(k);
+	}
+}
+
 void store_durable(struct store *s, uint64_t rev, const struct err *e)
 {
 	if (e) {
@@ -331,18 +348,14 @@ void store_durable(struct store *s, uint64_t rev, const struct err *e)
 		s->why = *e;
 		while (s->rev > s->durable)
 			undo(s);
-	} else {
-		s->durable = rev;
-		wake_watches(s);
+		trim(s);
+		call_done(s, rev, e);
+		return;
 	}
+	s->durable = rev;
+	call_done(s, rev, NULL);
+	wake_watches(s);
 	trim(s);
-	for (struct commit *k;
-	     (k = list_first(&s->commits, struct commit, link)) && k->rev <= rev;) {
-		list_remove(&k->link);
-		if (k->done)
-			k->done(e, k->arg);
-		free(k);
-	}
 }
 
 struct store_watch *store_watch(struct store *s, struct loop_group *g, const char *prefix,

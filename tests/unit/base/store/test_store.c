@@ -18,7 +18,9 @@ struct fixture {
 	struct store *s;
 	struct buf log;
 	struct store_watch *w;
-	bool free_in_event, commit_in_event;
+	bool free_in_event, commit_in_event, reply_in_event;
+	/* Requested in log_reply(), or in the first event if reply_in_event is set. */
+	struct loop_defer reply;
 };
 
 #define HISTORY 8
@@ -242,6 +244,10 @@ static void log_event(const struct store_event *ev, void *arg)
 		store_watch_free(f->w);
 		f->w = NULL;
 	}
+	if (f->reply_in_event) {
+		f->reply_in_event = false;
+		loop_defer(&f->reply);
+	}
 	if (f->commit_in_event) {
 		f->commit_in_event = false;
 		put(f, "p/mine", "1");
@@ -278,6 +284,55 @@ static void a_watch_tells_later_changes_under_its_prefix_in_a_turn_of_its_own(vo
 	assert_string_equal(f->log.data, "");
 	loop_run(f->l);
 	assert_string_equal(f->log.data, "done +p/a=1()@3 ~p/a=11(1)@5 -p/a=11(11)@6 +p/c=3()@7 ");
+	store_watch_free(f->w);
+}
+
+static void on_reply(void *arg)
+{
+	buf_puts(&((struct fixture *)arg)->log, "reply ");
+}
+
+static void log_reply(const struct err *e, void *arg)
+{
+	struct fixture *f = arg;
+
+	log_done(e, f);
+	loop_defer(&f->reply);
+}
+
+static void what_a_commit_requests_comes_before_its_events(void **state)
+{
+	struct fixture *f = *state;
+	struct store_change c = change("a", "1", -1);
+	struct err e;
+
+	watch(f, "", store_rev(f->s));
+	loop_defer_init(&f->reply, f->g, on_reply, f);
+	assert_ok(store_commit(f->s, &c, 1, NULL, log_reply, f, &e), &e);
+	loop_run(f->l);
+	assert_string_equal(f->log.data, "done reply +a=1()@2 ");
+	store_watch_free(f->w);
+}
+
+static void a_long_burst_is_delivered_in_slices(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t events = 0, before_reply = 0;
+
+	watch(f, "", store_rev(f->s));
+	f->reply_in_event = true;
+	loop_defer_init(&f->reply, f->g, on_reply, f);
+	for (int i = 0; i < 200; i++)
+		put(f, "a", "v");
+	loop_run(f->l);
+	for (const char *p = f->log.data; (p = strpbrk(p, "@r")); p++) {
+		if (*p == '@')
+			events++;
+		else
+			before_reply = events;
+	}
+	assert_int_equal(events, 200);
+	assert_in_range(before_reply, 1, 100);
 	store_watch_free(f->w);
 }
 
@@ -433,6 +488,8 @@ int main(void)
 		CASE(a_list_is_in_order_and_goes_on_after_a_key),
 		CASE(many_keys_in_any_order_come_and_go),
 		CASE(a_watch_tells_later_changes_under_its_prefix_in_a_turn_of_its_own),
+		CASE(what_a_commit_requests_comes_before_its_events),
+		CASE(a_long_burst_is_delivered_in_slices),
 		CASE(a_watch_from_the_past_gets_what_it_missed),
 		CASE(a_watch_from_the_future_waits_for_it),
 		CASE(a_watch_older_than_the_history_is_refused_with_410),
