@@ -28,6 +28,10 @@
  * has released the request of a suspended connection, the exchange is marked `dead` and resumed;
  * MHD's next callback then closes the connection.
  *
+ * MHD_run() handles all resumed connections before it returns. So a reply resumes its connection at
+ * once, but readers that are woken wait in a queue, of which each turn resumes WAKES. Otherwise one
+ * event for a thousand watches would delay every other request until all of them have received it.
+ *
  *   begin -> body -> dispatch -+-> respond -> queue -> reader ... -> completed
  *                              '-> suspend ... respond: resume -'  '-> suspend, wake: resume
  *
@@ -50,6 +54,8 @@
 /* Number of closed connections after which the memory that TLS used for them is returned to the
  * system. */
 #define TRIM_ABOVE 256
+/* Number of woken readers that one turn resumes. */
+#define WAKES 16
 /* Length of the accept queue, enough for a whole fleet that reconnects at once; the kernel may
  * allow less. */
 #define BACKLOG 4096
@@ -65,7 +71,9 @@ struct httpd_mhd {
 	/* Calls MHD_run() in the next turn, because MHD acts on a resumed connection only in its
 	 * next run. */
 	struct loop_defer kick;
-	struct list exchanges;
+	/* exchanges: all exchanges. woken: those whose reader was woken and that are not resumed
+	 * yet, in order of the calls. */
+	struct list exchanges, woken;
 	int64_t head_ms, body_ms;
 	struct httpd_callers *callers;
 	/* connections: number of open connections; peak: the highest number since memory was last
@@ -84,14 +92,19 @@ struct caller {
 	/* Time limit; runs while the head or the body of a request is expected. */
 	struct loop_timer limit;
 	int fd;
+	/* Watches fd for a hang-up; NULL: the connection was never suspended. Continues until the
+	 * connection ends, because to start and to stop would cost two system calls per request. */
+	struct loop_fd *hangup;
+	/* Exchange of the suspended connection; NULL: the connection is not suspended. */
+	struct exchange *suspended;
 };
 
 struct exchange {
 	struct list link;
+	/* Link in httpd_mhd.woken. */
+	struct list woken;
 	struct httpd_mhd *m;
 	struct MHD_Connection *c;
-	/* Watches the connection's descriptor for a hang-up while the connection is suspended. */
-	struct loop_fd *hangup;
 	/* httpd's request; NULL: it has not begun, or is over. */
 	struct httpd_req *q;
 	char *target;
@@ -135,18 +148,25 @@ static void resume(struct exchange *x)
 	if (!x->suspended)
 		return;
 	x->suspended = false;
-	loop_fd_free(x->hangup);
-	x->hangup = NULL;
+	caller_of(x->c)->suspended = NULL;
+	list_remove(&x->woken);
 	MHD_resume_connection(x->c);
 	loop_defer(&x->m->kick);
 }
 
 static void on_hangup(int events, void *arg)
 {
-	struct exchange *x = arg;
-	struct httpd_req *q = x->q;
+	struct caller *who = arg;
+	struct exchange *x = who->suspended;
+	struct httpd_req *q;
 
 	(void)events;
+	/* A hang-up persists, so stop watching. MHD detects it itself unless the connection is
+	 * suspended; suspend() watches again. */
+	loop_fd_want(who->hangup, 0);
+	if (!x)
+		return;
+	q = x->q;
 	x->q = NULL;
 	x->dead = true;
 	resume(x);
@@ -156,13 +176,23 @@ static void on_hangup(int events, void *arg)
 
 static void suspend(struct exchange *x)
 {
-	const union MHD_ConnectionInfo *i =
-		MHD_get_connection_info(x->c, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct caller *who = caller_of(x->c);
 
 	x->suspended = true;
+	who->suspended = x;
 	MHD_suspend_connection(x->c);
-	x->hangup = loop_fd(x->m->group, i->connect_fd, on_hangup, x);
-	loop_fd_want(x->hangup, LOOP_HANGUP);
+	if (!who->hangup)
+		who->hangup = loop_fd(x->m->group, who->fd, on_hangup, who);
+	loop_fd_want(who->hangup, LOOP_HANGUP);
+}
+
+/* Resumes the next woken readers. */
+static void resume_woken(struct httpd_mhd *m)
+{
+	struct exchange *x;
+
+	for (int i = 0; i < WAKES && (x = list_first(&m->woken, struct exchange, woken)); i++)
+		resume(x);
 }
 
 /* --- replies ---------------------------------------------------------------------------------- */
@@ -220,7 +250,12 @@ static void mhd_respond(void *conn, int status, const struct http_header *h, siz
 
 static void mhd_wake(void *conn)
 {
-	resume(conn);
+	struct exchange *x = conn;
+
+	if (!x->suspended || list_linked(&x->woken))
+		return;
+	list_push_back(&x->m->woken, &x->woken);
+	loop_defer(&x->m->kick);
 }
 
 static void mhd_abort(void *conn)
@@ -360,6 +395,7 @@ static void *on_target(void *arg, const char *target, struct MHD_Connection *c)
 
 	x->m = m;
 	x->c = c;
+	list_init(&x->woken);
 	x->target = mem_strdup(target);
 	list_push_back(&m->exchanges, &x->link);
 	return x;
@@ -383,10 +419,10 @@ static void on_completed(void *arg, struct MHD_Connection *c, void **state,
 		httpd_finished(q);
 	else if (q)
 		httpd_gone(q);
-	loop_fd_free(x->hangup);
 	if (x->response)
 		MHD_destroy_response(x->response);
 	list_remove(&x->link);
+	list_remove(&x->woken);
 	free(x->target);
 	free(x);
 }
@@ -425,6 +461,7 @@ static void caller_free(struct caller *who)
 	if (!who)
 		return;
 	loop_timer_stop(&who->limit);
+	loop_fd_free(who->hangup);
 	httpd_callers_leave(who->of);
 	httpd_peer_free(who->peer);
 	free(who);
@@ -478,6 +515,16 @@ static void on_epoll(int events, void *arg)
 static void on_time(void *arg)
 {
 	run(arg);
+}
+
+static void on_kick(void *arg)
+{
+	struct httpd_mhd *m = arg;
+
+	resume_woken(m);
+	run(m);
+	if (!list_empty(&m->woken))
+		loop_defer(&m->kick);
 }
 
 /* --- starting and stopping -------------------------------------------------------------------- */
@@ -599,10 +646,11 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	m->head_ms = s->head_ms ? s->head_ms : HEAD_MS;
 	m->body_ms = s->body_ms ? s->body_ms : BODY_MS;
 	list_init(&m->exchanges);
+	list_init(&m->woken);
 	list_init(&m->listener.link);
 	m->listener.stopped = on_stopped;
 	loop_timer_init(&m->timer, m->group, on_time, m);
-	loop_defer_init(&m->kick, m->group, on_time, m);
+	loop_defer_init(&m->kick, m->group, on_kick, m);
 	m->callers = httpd_callers_new(s->per_address);
 	fd = listen_on(m, s->address, e);
 	if (fd < 0) {

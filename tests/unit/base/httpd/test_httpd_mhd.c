@@ -452,6 +452,144 @@ static void who_waits_for_an_answer_has_all_the_time(void **state)
 	}
 }
 
+static void a_client_that_leaves_in_a_later_wait_is_noticed(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+	rig_until(&p->r, rig_served, &p->r);
+	httpd_reply_json(p->r.waiting, 200, "[1]");
+	expect(p, "[1]");
+	p->r.served = 0;
+	say(p, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+	rig_until(&p->r, rig_served, &p->r);
+	close(p->fd);
+	p->fd = -1;
+	rig_until(&p->r, rig_gone, &p->r);
+	stop(p);
+}
+
+/* --- many readers that are woken at once ------------------------------------------------------ */
+
+#define CROWD 100
+
+/* CROWD streams without data, and one request without a reply. */
+struct crowd {
+	struct loop_defer turn;
+	struct httpd_req *q[CROWD], *asked;
+	int fd[CROWD];
+	unsigned begun, read;
+	/* Number of streams that were read before the present turn, and the most in one turn. */
+	unsigned before, most;
+	/* Number of streams that were read when the reply to `asked` was read; -1: not yet. */
+	int before_reply;
+	bool ready;
+};
+
+static int64_t read_event(char *out, size_t max, uint64_t pos, void *arg)
+{
+	struct crowd *c = arg;
+
+	(void)max;
+	if (!c->ready || pos)
+		return 0;
+	c->read++;
+	*out = '!';
+	return 1;
+}
+
+static int64_t read_reply(char *out, size_t max, uint64_t pos, void *arg)
+{
+	struct crowd *c = arg;
+
+	(void)max;
+	if (pos)
+		return -1;
+	c->before_reply = (int)c->read;
+	*out = '!';
+	return 1;
+}
+
+static void crowd_done(void *arg)
+{
+	(void)arg;
+}
+
+static void on_stream(struct httpd_req *q, void *arg)
+{
+	struct crowd *c = arg;
+	struct httpd_reader r = {.read = read_event, .done = crowd_done, .arg = c, .size = -1};
+
+	c->q[c->begun++] = q;
+	httpd_reply_stream(q, 200, "text/plain", &r);
+}
+
+static void on_asked(struct httpd_req *q, void *arg)
+{
+	((struct crowd *)arg)->asked = q;
+}
+
+static void on_turn(void *arg)
+{
+	struct crowd *c = arg;
+
+	if (c->read - c->before > c->most)
+		c->most = c->read - c->before;
+	c->before = c->read;
+	if (c->read < CROWD)
+		loop_defer(&c->turn);
+}
+
+static bool all_wait(void *arg)
+{
+	const struct crowd *c = arg;
+
+	return c->begun == CROWD && c->asked;
+}
+
+static bool all_were_read(void *arg)
+{
+	const struct crowd *c = arg;
+
+	return c->read == CROWD && c->before == CROWD && c->before_reply >= 0;
+}
+
+static void woken_readers_do_not_delay_a_reply(void **state)
+{
+	struct plain *p = start();
+	struct crowd c = {.before_reply = -1};
+	struct httpd_reader reply = {.read = read_reply, .done = crowd_done, .arg = &c, .size = 1};
+
+	(void)state;
+	httpd_route(p->r.d, "GET", "/stream", 0, on_stream, &c);
+	httpd_route(p->r.d, "GET", "/asked", 0, on_asked, &c);
+	say(p, "GET /asked HTTP/1.1\r\nHost: x\r\n\r\n");
+	for (int i = 0; i < CROWD; i++) {
+		int fd = p->fd;
+
+		dial(p);
+		c.fd[i] = p->fd;
+		p->fd = fd;
+		assert_int_equal(send(c.fd[i], "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n", 33, 0),
+				 33);
+	}
+	rig_until(&p->r, all_wait, &c);
+	rig_run_ms(&p->r, 5); /* All streams were asked for data, and wait. */
+	loop_defer_init(&c.turn, p->r.server_g, on_turn, &c);
+	loop_defer(&c.turn);
+	c.ready = true;
+	for (int i = 0; i < CROWD; i++)
+		httpd_wake(c.q[i]);
+	httpd_reply_stream(c.asked, 200, "text/plain", &reply);
+	rig_until(&p->r, all_were_read, &c);
+	assert_true(c.before_reply < CROWD / 2);
+	assert_true(c.most < CROWD / 2);
+	for (int i = 0; i < CROWD; i++)
+		close(c.fd[i]);
+	stop(p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -473,6 +611,8 @@ int main(void)
 		cmocka_unit_test(the_head_of_the_next_request_has_a_limit_too),
 		cmocka_unit_test(a_body_that_drips_has_a_limit),
 		cmocka_unit_test(who_waits_for_an_answer_has_all_the_time),
+		cmocka_unit_test(a_client_that_leaves_in_a_later_wait_is_noticed),
+		cmocka_unit_test(woken_readers_do_not_delay_a_reply),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
