@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "kube/apiserver/server.h"
+#include "kube/apiserver/lines.h"
 
 /* --- life cycle ------------------------------------------------------------------------------- */
 
@@ -51,6 +51,7 @@ struct apiserver *apiserver_new(struct loop_group *g, struct store *s,
 	list_init(&a->customs);
 	list_init(&a->watches);
 	list_init(&a->observers);
+	a->lines = lines_new(g);
 	resources_load(a);
 	for (size_t i = 0; i < sizeof(namespaces) / sizeof(*namespaces); i++)
 		create_namespace(a, namespaces[i]);
@@ -74,6 +75,7 @@ void apiserver_free(struct apiserver *a)
 		return;
 	/* The caller must already have called httpd_free(), which ends all watches. */
 	assert(list_empty(&a->watches));
+	lines_free(a->lines);
 	resources_free(a);
 	rbac_free(a->rbac);
 	collector_free(a->collector);

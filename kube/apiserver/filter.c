@@ -79,6 +79,10 @@ int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
 	*f = (struct filter){.arena = arena_new()};
 	f->partial = accept && strstr(accept, "as=PartialObjectMetadata");
 	f->table = table_new(rq);
+	f->form = f->table		 ? table_form(f->table, f->arena)
+		  : f->partial		 ? "partial"
+		  : rq->r->renamed_event ? "renamed"
+					 : "stored";
 	if (labels && selector_parse(labels, f->arena, &f->labels, &e) < 0) {
 		(void)!fault_set(fault, FAULT_BAD_REQUEST, "unable to parse requirement: %s",
 				 e.text);
@@ -115,9 +119,14 @@ bool filter_is_empty(const struct filter *f)
 	return f->labels.n == 0 && f->nfields == 0;
 }
 
+bool filter_encodes(const struct filter *f, const struct resource *r)
+{
+	return f->partial || f->table || r->renamed_event;
+}
+
 bool filter_parses(const struct filter *f, const struct resource *r)
 {
-	return !filter_is_empty(f) || f->partial || f->table || r->renamed_event;
+	return !filter_is_empty(f) || filter_encodes(f, r);
 }
 
 static bool match_labels(const struct filter *f, const json_t *obj)

@@ -103,6 +103,7 @@ struct custom {
 	struct list link;
 };
 
+struct lines;
 struct apiserver {
 	struct loop_group *group;
 	struct loop *loop;
@@ -112,6 +113,8 @@ struct apiserver {
 	/* List of struct custom: the kinds defined by CustomResourceDefinitions. */
 	struct list customs;
 	struct list watches;
+	/* What the watches share of the events that are being delivered. */
+	struct lines *lines;
 	/* List of struct observer, which are called at each write. */
 	struct list observers;
 	/* Role-based access control; NULL: everyone may do everything. */
@@ -336,6 +339,9 @@ struct filter {
 	bool partial;
 	/* Table in which the reply shows the objects; NULL: the client did not request a Table. */
 	struct table *table;
+	/* Form of the objects in the reply, whatever is selected: filter_text() gives the same text
+	 * of an object for filters of equal form. */
+	const char *form;
 };
 int filter_init(struct filter *f, const struct request *rq, struct fault *fault)
 	__attribute__((warn_unused_result));
@@ -345,8 +351,10 @@ void filter_done(struct filter *f);
 const char *filter_prefix(const struct filter *f, const struct request *rq, struct arena *a);
 bool filter_is_empty(const struct filter *f);
 bool filter_matches(const struct filter *f, const json_t *obj);
-/* True if each stored object must be parsed, because the filter selects by its contents or the
- * reply needs a form other than the stored text. */
+/* True if the reply needs a form other than the stored text. */
+bool filter_encodes(const struct filter *f, const struct resource *r);
+/* True if each stored object must be parsed, because the filter selects by its contents or
+ * filter_encodes(). */
 bool filter_parses(const struct filter *f, const struct resource *r);
 /* Returns the object j as text in the form that the client requested, malloc'd; modifies j. */
 char *filter_text(const struct filter *f, const struct resource *r, json_t *j);

@@ -91,6 +91,16 @@ void table_free(struct table *t)
 	free(t);
 }
 
+const char *table_form(const struct table *t, struct arena *a)
+{
+	char *custom = t->custom ? json_text(t->custom) : mem_strdup("");
+	const char *form =
+		arena_printf(a, "table %d %d %d %s", t->whole, t->none, t->renamed_event, custom);
+
+	free(custom);
+	return form;
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 /* Returns the cell of a column of a custom kind; null if the value does not fit the column's type

@@ -11,6 +11,9 @@ struct table;
 /* Returns the Table that the client requested; NULL: the client requested no Table. */
 struct table *table_new(const struct request *rq);
 void table_free(struct table *t);
+/* Returns a text that is equal for two Tables of a kind if both show its objects alike, in the
+ * arena. */
+const char *table_form(const struct table *t, struct arena *a);
 /* table_row() returns the text of one row, table_of() that of a whole Table with one object; both
  * are malloc'd. */
 char *table_row(const struct table *t, json_t *obj);

@@ -3,13 +3,15 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/apiserver/lines.h"
 #include "kube/apiserver/table.h"
 
 /*
  * Serves watches. The store delivers events only when they are durable; the initial events of a
- * watch (one for each present object) wait until those objects are durable. A watch buffers lines
- * that its client has not read yet. A client that reads too slowly is disconnected; it may begin a
- * new watch from the last revision that it received.
+ * watch (one for each present object) wait until those objects are durable. A watch queues lines
+ * that its client has not read yet; watches share the lines of an event (lines.c). A client that
+ * reads too slowly is disconnected; it may begin a new watch from the last revision that it
+ * received.
  */
 #define MAX_BACKLOG ((size_t)32 << 20)
 #define BOOKMARK_MS 60000
@@ -32,8 +34,7 @@ struct watch {
 	bool broken;
 	/* Barrier that reports when the initial events are durable; NULL: not waiting. */
 	struct barrier *barrier;
-	struct buf buf;
-	size_t sent;
+	struct line_queue queue;
 	struct list link;
 };
 
@@ -47,7 +48,7 @@ static void watch_done(void *arg)
 	loop_timer_stop(&w->timeout);
 	loop_timer_stop(&w->bookmark);
 	filter_done(&w->filter);
-	buf_done(&w->buf);
+	line_queue_clear(&w->queue);
 	arena_free(w->arena);
 	free(w);
 }
@@ -55,27 +56,17 @@ static void watch_done(void *arg)
 static int64_t watch_read(char *out, size_t max, uint64_t pos, void *arg)
 {
 	struct watch *w = arg;
-	size_t left = w->buf.len - w->sent;
+	size_t n;
 
 	(void)pos;
 	if (w->broken)
 		return -2;
 	if (w->barrier)
 		return 0;
-	if (!left)
-		return w->ended ? -1 : 0;
-	if (left > max)
-		left = max;
-	memcpy(out, w->buf.data + w->sent, left);
-	w->sent += left;
-	if (w->sent == w->buf.len) {
-		w->sent = 0;
-		/* Free the buffer while it is empty, because a server has many watches and few of
-		 * them have data to send. */
-		buf_done(&w->buf);
-		buf_init(&w->buf, MAX_BACKLOG);
-	}
-	return (int64_t)left;
+	n = line_queue_read(&w->queue, out, max);
+	if (n && !w->queue.bytes)
+		w->queue.max = MAX_BACKLOG;
+	return n ? (int64_t)n : w->ended ? -1 : 0;
 }
 
 static void watch_end(struct watch *w)
@@ -88,74 +79,49 @@ static void watch_end(struct watch *w)
 	httpd_wake(w->q);
 }
 
-static void add_line(struct watch *w, const char *type, const char *object, size_t len)
+/* Adds the line, and takes ownership of one reference. If the line exceeds the backlog limit, it
+ * is not added, and the watch ends. */
+static void add_line(struct watch *w, struct line *l)
 {
-	size_t before = w->buf.len;
-
-	buf_printf(&w->buf, "{\"type\":\"%s\",\"object\":", type);
-	buf_put(&w->buf, object, len);
-	buf_puts(&w->buf, "}\n");
-	if (w->buf.over) {
-		/* The line exceeds the backlog limit: remove the part that was added, and end the
-		 * watch. */
-		w->buf.over = false;
-		w->buf.len = before;
-		w->buf.data[before] = '\0';
+	if (!line_queue_add(&w->queue, l))
 		watch_end(w);
-	}
 	httpd_wake(w->q);
 }
 
-static void add_object(struct watch *w, const char *type, json_t *obj)
+static void add_text(struct watch *w, const char *type, const char *object, size_t len)
 {
-	char *text = filter_text(&w->filter, &w->r, obj);
-
-	add_line(w, type, text, strlen(text));
-	free(text);
+	add_line(w, line_new(type, object, len));
 }
 
-/* Adds a DELETED event with the last state of the object and the revision of its deletion. */
-static void add_last(struct watch *w, json_t *obj, uint64_t rev)
+/* Returns the type of the event for the watch; NULL: the event does not concern it. */
+static const char *type_of(const struct watch *w, const struct store_event *ev, struct shared *s)
 {
-	char text[32];
+	const char *put = ev->created ? "ADDED" : "MODIFIED";
+	const json_t *before;
+	bool now;
 
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)rev);
-	json_object_set_new(object_meta(obj), "resourceVersion", json_string(text));
-	add_object(w, "DELETED", obj);
+	if (filter_is_empty(&w->filter))
+		return ev->type == STORE_DELETE ? "DELETED" : put;
+	if (!shared_object(s))
+		return NULL;
+	now = filter_matches(&w->filter, shared_object(s));
+	if (ev->type == STORE_DELETE)
+		return now ? "DELETED" : NULL;
+	before = shared_before(s);
+	if (before && filter_matches(&w->filter, before))
+		return now ? "MODIFIED" : "DELETED";
+	return now ? "ADDED" : NULL;
 }
 
 static void on_event(const struct store_event *ev, void *arg)
 {
 	struct watch *w = arg;
-	const char *type = ev->created ? "ADDED" : "MODIFIED";
-	struct err e;
+	struct shared *s = lines_of(w->a->lines, ev);
+	const char *type = type_of(w, ev, s);
+	struct line *l = type ? shared_line(s, type, &w->filter, &w->r) : NULL;
 
-	if (ev->type == STORE_PUT && !filter_parses(&w->filter, &w->r)) {
-		add_line(w, type, ev->entry.value, ev->entry.value_len);
-		return;
-	}
-
-	OWN_JSON obj = json_parse(ev->entry.value, ev->entry.value_len, &e);
-
-	if (!obj)
-		return;
-	if (ev->type == STORE_DELETE) {
-		if (filter_matches(&w->filter, obj))
-			add_last(w, obj, ev->entry.rev);
-		return;
-	}
-
-	OWN_JSON prev = ev->prev_value && !filter_is_empty(&w->filter)
-				? json_parse(ev->prev_value, strlen(ev->prev_value), &e)
-				: NULL;
-	bool now = filter_matches(&w->filter, obj);
-	bool before = filter_is_empty(&w->filter) ? !ev->created
-						  : prev && filter_matches(&w->filter, prev);
-
-	if (now)
-		add_object(w, before ? "MODIFIED" : "ADDED", obj);
-	else if (before)
-		add_last(w, prev, ev->entry.rev);
+	if (l)
+		add_line(w, l);
 }
 
 static bool on_initial(const struct store_entry *entry, void *arg)
@@ -164,14 +130,18 @@ static bool on_initial(const struct store_entry *entry, void *arg)
 	struct err e;
 
 	if (!filter_parses(&w->filter, &w->r)) {
-		add_line(w, "ADDED", entry->value, entry->value_len);
+		add_text(w, "ADDED", entry->value, entry->value_len);
 		return !w->ended;
 	}
 
 	OWN_JSON obj = json_parse(entry->value, entry->value_len, &e);
 
-	if (obj && filter_matches(&w->filter, obj))
-		add_object(w, "ADDED", obj);
+	if (obj && filter_matches(&w->filter, obj)) {
+		char *text = filter_text(&w->filter, &w->r, obj);
+
+		add_text(w, "ADDED", text, strlen(text));
+		free(text);
+	}
 	return !w->ended;
 }
 
@@ -198,7 +168,7 @@ static void add_bookmark(struct watch *w, uint64_t seen, bool ends_initial)
 			    json_string(w->filter.partial ? "meta.k8s.io/v1" : w->api_version));
 	json_object_set(obj, "metadata", meta);
 	text = w->filter.table ? table_bookmark(w->filter.table, meta) : json_text(obj);
-	add_line(w, "BOOKMARK", text, strlen(text));
+	add_text(w, "BOOKMARK", text, strlen(text));
 	free(text);
 }
 
@@ -223,7 +193,7 @@ static void add_expired(struct watch *w, struct request *rq, const char *rev)
 	OWN_JSON status = status_object(rq, &f);
 	char *text = json_text(status);
 
-	add_line(w, "ERROR", text, strlen(text));
+	add_text(w, "ERROR", text, strlen(text));
 	free(text);
 	w->ended = true;
 }
@@ -284,11 +254,11 @@ static void add_initial(struct watch *w, const char *prefix, struct watch_query 
 	query->since = (int64_t)store_rev(w->a->store);
 	/* Lift the backlog limit for the initial events, so that only later events can exceed
 	 * it. */
-	w->buf.max = SIZE_MAX;
+	w->queue.max = SIZE_MAX;
 	store_list(w->a->store, prefix, NULL, 0, on_initial, w);
 	if (query->mark && query->bookmarks && !w->ended)
 		add_bookmark(w, (uint64_t)query->since, true);
-	w->buf.max = w->buf.len + MAX_BACKLOG;
+	w->queue.max = w->queue.bytes + MAX_BACKLOG;
 }
 
 void do_watch(struct request *rq)
@@ -314,7 +284,7 @@ void do_watch(struct request *rq)
 	w->api_version = resource_api_version(rq->r, w->arena);
 	w->filter = filter;
 	w->r.kind = arena_strdup(w->arena, rq->r->kind);
-	buf_init(&w->buf, MAX_BACKLOG);
+	w->queue.max = MAX_BACKLOG;
 	loop_timer_init(&w->timeout, a->group, on_timeout, w);
 	loop_timer_init(&w->bookmark, a->group, on_bookmark, w);
 	list_push_back(&a->watches, &w->link);

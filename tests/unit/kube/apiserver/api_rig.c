@@ -202,6 +202,15 @@ int64_t api_int(struct api *r, const char *dotted)
 
 /* --- watches ---------------------------------------------------------------------------------- */
 
+static char shape_of(const json_t *obj)
+{
+	const json_t *rows = json_at(obj, "rows");
+
+	if (rows)
+		return json_at(json_array_get(rows, 0), "object") ? 'o' : 'r';
+	return json_at(obj, "spec") ? 's' : '-';
+}
+
 static void say(struct api_watch *w)
 {
 	struct err e;
@@ -210,6 +219,8 @@ static void say(struct api_watch *w)
 
 	if (!j)
 		fail_msg("a watch said %s: %s", w->line.data, e.text);
+	if (w->lines + 1 < sizeof(w->shapes))
+		w->shapes[w->lines] = shape_of(json_at(j, "object"));
 	w->initial_ends += str_eq(
 		json_str_at(j, "object", "metadata", "annotations", "k8s.io/initial-events-end"),
 		"true");
@@ -260,8 +271,11 @@ static void on_watch_end(const struct http_reply *reply, const struct err *e, vo
 
 void api_watch_start(struct api *r, struct api_watch *w, const char *path)
 {
+	struct http_header accept = {"Accept", r->accept};
 	struct http_call c = {
 		.path = path,
+		.headers = &accept,
+		.nheaders = r->accept ? 1 : 0,
 		.no_timeout = true,
 		.paced = true,
 		.max_body = (size_t)256 << 20,

@@ -64,11 +64,14 @@ int64_t api_int(struct api *r, const char *dotted);
 			fail_msg("want %d, got %d: %s", (want), (r)->status, (r)->text);           \
 	} while (0)
 
-/* A watch and its events so far, as "ADDED name rev;". */
+/* A watch and its events so far, as "ADDED name rev;". The watch sends the header api.accept. */
 struct api_watch {
 	struct api *r;
 	struct http_req *q;
 	struct buf line, said;
+	/* One letter for each of the first events: 's' an object with a spec, 'o' a Table with an
+	 * object, 'r' a Table without objects, '-' any other. */
+	char shapes[16];
 	bool ended, whole;
 	/* True: reads nothing more until http_want(). */
 	bool stalled;

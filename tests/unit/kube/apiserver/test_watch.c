@@ -95,6 +95,43 @@ static void an_object_comes_into_and_goes_out_of_a_selection(void **state)
 	api_watch_stop(&by_node);
 }
 
+#define META "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+#define TABLE "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+/* Two watches of each form, because the second one gets the lines of the first one. */
+static void watches_of_all_forms_follow_one_object(void **state)
+{
+	static const struct {
+		const char *accept, *path, *want, *shapes;
+	} forms[] = {
+		{NULL, PODS, "ADDED p;MODIFIED p;DELETED p;", "sss"},
+		{NULL, PODS "?labelSelector=x%3D1", "ADDED p;DELETED p;", "ss"},
+		{NULL, PODS "?labelSelector=x%3D2", "ADDED p;DELETED p;", "ss"},
+		{META, PODS, "ADDED p;MODIFIED p;DELETED p;", "---"},
+		{META, PODS "?labelSelector=x%3D1", "ADDED p;DELETED p;", "--"},
+		{TABLE, PODS, "ADDED -;MODIFIED -;DELETED -;", "ooo"},
+		{TABLE, PODS "?includeObject=None", "ADDED -;MODIFIED -;DELETED -;", "rrr"},
+	};
+	enum { N = sizeof(forms) / sizeof(*forms) };
+	struct api *r = *state;
+	struct api_watch w[2 * N];
+
+	for (size_t i = 0; i < 2 * N; i++) {
+		r->accept = forms[i % N].accept;
+		watch_from_now(r, &w[i], forms[i % N].path);
+	}
+	r->accept = NULL;
+	api_do(r, "POST", PODS, "{'metadata':{'name':'p','labels':{'x':'1'}},'spec':{}}");
+	api_patch(r, "merge-patch+json", PODS "/p", "{'metadata':{'labels':{'x':'2'}}}");
+	api_do(r, "DELETE", PODS "/p", NULL);
+	api_run(r, 1000);
+	for (size_t i = 0; i < 2 * N; i++) {
+		assert_said(&w[i], forms[i % N].want);
+		assert_string_equal(w[i].shapes, forms[i % N].shapes);
+		api_watch_stop(&w[i]);
+	}
+}
+
 static void a_revision_before_the_history_is_410_inside_the_stream(void **state)
 {
 	struct api r;
@@ -270,6 +307,7 @@ int main(void)
 		CASE(a_watch_tells_what_happens_from_its_revision_on),
 		CASE(a_watch_from_nowhere_begins_with_what_there_is),
 		CASE(an_object_comes_into_and_goes_out_of_a_selection),
+		CASE(watches_of_all_forms_follow_one_object),
 		cmocka_unit_test(a_revision_before_the_history_is_410_inside_the_stream),
 		CASE(a_watch_ends_well_after_its_time),
 		CASE(bookmarks_carry_the_revision_that_was_reached),
