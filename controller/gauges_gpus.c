@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "controller/claims/machine_gpus.h"
 #include "controller/gpu_tally.h"
-#include "controller/gpu_use.h"
+#include "controller/rules/gpu_use.h"
 #include "controller/tenant/devices.h"
 #include "controller/tenant/tenant.h"
 

@@ -7,8 +7,8 @@
  * gauges_gpus: counts each GPU of the fleet once, by pool, tenant and state (gpu_tally.h).
  *
  * The fleet is all machines that are neither retired nor gone. The GPUs of a machine that serves
- * are divided by the requests of the pods on its Node (gpu_use.h); they are `unknown` while its
- * tenant's Nodes or pods are not read. Scans all pods and machines at each scrape; on the loop
+ * are divided by the requests of the pods on its Node (rules/gpu_use.h); they are `unknown` while
+ * its tenant's Nodes or pods are not read. Scans all pods and machines at each scrape; on the loop
  * thread.
  * Tests: tests/unit/controller/test_gauges_gpus.c
  */

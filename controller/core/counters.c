@@ -18,8 +18,8 @@ struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *transitions, *requests, *looks, *pod_waits,
-		*first_pods, *request_seconds, *drives, *audit_lost, *audit_failed, *claim_ready,
-		*returns, *corrected;
+		*first_pods, *pods_ended, *request_seconds, *drives, *audit_lost, *audit_failed,
+		*claim_ready, *returns, *corrected;
 	/* Names of PriorityClasses that have series; at most CLASSES */
 	struct map *classes;
 	/* name of a Machine that is leaving its tenant -> struct began */
@@ -38,6 +38,9 @@ struct began {
 
 /* A tenant chooses the names of its PriorityClasses. */
 enum { CLASSES = 16 };
+
+/* Tenants of which a family with several series for each tenant shows all. */
+enum { COUNTERS_TENANTS = 500 };
 
 static const double request_bounds[] = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
 
@@ -250,6 +253,12 @@ void counters_pod_placed(struct counters *f, const char *tenant, const char *cla
 			       (double)ms / 1000);
 }
 
+void counters_pod_ended(struct counters *f, const char *tenant, const char *result)
+{
+	if (counts(f))
+		metric_add(f->pods_ended, LABELS(tenant, result), 1);
+}
+
 void counters_first_pod(struct counters *f, int64_t ms)
 {
 	if (counts(f) && ms >= 0)
@@ -272,11 +281,12 @@ void counters_corrected(struct counters *f, const char *kind)
  * first event, or too shortly before for a scrape. */
 static void delay_new_series(struct counters *f)
 {
-	struct metric *const all[] = {
-		f->state_seconds, f->act_failures, f->claims_created, f->claims_failed,
-		f->claims_warm,	  f->leaves,	   f->wipes,	      f->revoked,
-		f->turns,	  f->transitions,  f->looks,	      f->pod_waits,
-		f->first_pods,	  f->drives,	   f->claim_ready,    f->returns};
+	struct metric *const all[] = {f->state_seconds, f->act_failures, f->claims_created,
+				      f->claims_failed, f->claims_warm,	 f->leaves,
+				      f->wipes,		f->revoked,	 f->turns,
+				      f->transitions,	f->looks,	 f->pod_waits,
+				      f->first_pods,	f->drives,	 f->claim_ready,
+				      f->returns,	f->pods_ended};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		metric_delay(all[i], COUNTERS_DELAY_MS);
@@ -360,6 +370,13 @@ struct counters *counters_new(struct context *c)
 		"Time from a pod being marked unschedulable until it had a Node.",
 		LABELS("tenant", "priority"), seconds, sizeof(seconds) / sizeof(seconds[0]));
 	metric_limit(f->pod_waits, 2000);
+	f->pods_ended = metrics_counter(
+		m, "drover_gpu_pods_ended_total",
+		"Pods with GPUs that ended on machines of drover, by how they ended.",
+		LABELS("tenant", "result"));
+	/* Beyond the limit an end loses its tenant, but not its result. */
+	metric_limit(f->pods_ended, (size_t)COUNTERS_TENANTS * COUNTERS_POD_RESULTS);
+	metric_keep(f->pods_ended, 1);
 	f->first_pods = metrics_histogram(
 		m, "drover_tenant_first_pod_seconds",
 		"Time from a VirtualCluster's creation until its first pod ran on a machine.", NULL,

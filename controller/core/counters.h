@@ -52,6 +52,10 @@ void counters_observation(struct counters *f, const char *provider, bool answere
 /* Counts a pod of the tenant that was placed on a Node. class: the pod's PriorityClass, NULL for
  * none; ms: time since the pod was marked unschedulable. */
 void counters_pod_placed(struct counters *f, const char *tenant, const char *class, int64_t ms);
+/* Counts a pod with GPUs that ended on a machine. result: one of pod_end_names
+ * (controller/rules/pod_end.h). */
+#define COUNTERS_POD_RESULTS 8
+void counters_pod_ended(struct counters *f, const char *tenant, const char *result);
 /* Counts the first pod that runs on one of a VirtualCluster's machines. ms: time since the
  * VirtualCluster was created. */
 void counters_first_pod(struct counters *f, int64_t ms);

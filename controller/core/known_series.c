@@ -26,6 +26,8 @@ static const char *const transitions[] = {"serving", "free", NULL};
 static const char *const bounds[] = {"p50", "p90", "later", NULL};
 /* Names of PriorityClasses are those of tenants. */
 static const char *const classes[] = {"none", NULL};
+/* Further results begin with their first event, because they are rare. */
+static const char *const pod_results[] = {"succeeded", "failed", NULL};
 /* One family. Its first label has the name of an object, or a value of `first`; its second label,
  * if any, a value of `second`. */
 static const struct row {
@@ -45,6 +47,7 @@ static const struct row {
 	{"drover_machine_return_seconds", .named = POOL},
 	{"drover_claims_failed_total", .named = POOL, .unstarted = true},
 	{"drover_pod_wait_seconds", .named = TENANT, .second = classes},
+	{"drover_gpu_pods_ended_total", .named = TENANT, .second = pod_results},
 	{"drover_machine_looks_total", .named = PROVIDER, .second = outcomes},
 };
 

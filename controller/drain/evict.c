@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/pod_ends.h"
 #include "kube/call.h"
 
 #define AT_ONCE 10
@@ -143,6 +144,8 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	s->call = NULL;
+	if (!e || e->kind != ERR_TIMEOUT)
+		pod_ends_asked(ev->t->ends, s->uid, e ? POD_ASK_REFUSED : POD_ASK_ACCEPTED);
 	if (!e || e->kind == ERR_NOT_FOUND) {
 		/* Success: the cache will soon show that the pod is terminating or gone. */
 		a->blocked[0] = '\0';
@@ -225,6 +228,7 @@ static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, 
 		s->call = kube_delete(ev->t->client, &KUBE_PODS, p->ns, p->name, &o, on_answer, s);
 	}
 	kube_call_check(s->call, still_leaves, s);
+	pod_ends_asked(ev->t->ends, p->uid, POD_ASK_SENT);
 }
 
 struct turn {

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/counters.h"
+#include "controller/tenant/pod_ends.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/status.h"
 
@@ -223,6 +224,7 @@ void tenant_on_pod(const struct kube_entry *old, const struct kube_entry *new_, 
 	count_waits(t, old ? old->object : NULL, new_ ? new_->object : NULL);
 	volumes_pod(t->volumes, old ? old->object : NULL, new_ ? new_->object : NULL);
 	devices_pod(t->devices, old ? old->object : NULL, new_ ? new_->object : NULL);
+	pod_ends_pod(t->ends, old ? old->object : NULL, new_ ? new_->object : NULL);
 	pod_groups_pod(t->groups, old ? old->object : NULL, new_ ? new_->object : NULL);
 	t->all->hooks.pod(t, en->ns, en->name, new_ ? as_planned(t, new_->object, a) : NULL,
 			  t->all->hooks.arg);
@@ -257,5 +259,7 @@ void tenant_on_node(const struct kube_entry *old, const struct kube_entry *new_,
 		return;
 	if (load && !load->pods)
 		map_del(t->loads, en->name);
+	if (!new_)
+		pod_ends_node_gone(t->ends, en->name);
 	t->all->hooks.node(t, en->name, new_ ? new_->object : NULL, t->all->hooks.arg);
 }

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "controller/tenant/gang_names.h"
 #include "controller/tenant/pod_affinity.h"
+#include "controller/tenant/pod_ends.h"
 #include "controller/tenant/pod_keep.h"
 #include "controller/tenant/pod_requests.h"
 #include "controller/tenant/pod_topology.h"
@@ -344,6 +345,18 @@ static bool is_unschedulable(const json_t *o, bool in_gang, int64_t *since)
 	return false;
 }
 
+static enum pod_disruption disruption_of(const json_t *o)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), "DisruptionTarget") &&
+		    str_eq(json_str_at(c, "status"), "True"))
+			return pod_disruption_of(json_str_at(c, "reason"));
+	return POD_NOT_DISRUPTED;
+}
+
 /* Returns the wall ms at which the pod was bound to a Node; 0: not known. */
 static int64_t bound_since(const json_t *o)
 {
@@ -408,6 +421,7 @@ static void *project_done(const json_t *o, const struct tenant *t, struct arena 
 	p->name = copy(a, json_object_get(meta, "name"));
 	p->uid = copy(a, json_object_get(meta, "uid"));
 	p->done = true;
+	tp->ended = true;
 	return tp->gang && p->ns && p->name && p->uid && strlen(p->uid) <= UID_MAX ? tp : NULL;
 }
 
@@ -425,6 +439,10 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 
 	(void)e;
 	finished = str_eq(phase, "Succeeded") || str_eq(phase, "Failed");
+	if (finished)
+		pod_ends_ended(t->ends, str_or(json_str_at(meta, "uid"), ""),
+			       str_eq(phase, "Succeeded"), json_at(meta, "deletionTimestamp"),
+			       disruption_of(o));
 	/* An ended pod that is being deleted is stored like a running pod. Its Node is still
 	 * needed, because the kubelet has to unmount the pod's volumes before it removes the
 	 * object. */
@@ -432,6 +450,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		return project_done(o, t, a);
 	tp = arena_new_obj(a, struct tenant_pod);
 	tp->running = str_eq(phase, "Running");
+	tp->ended = finished;
+	tp->disruption = disruption_of(o);
 	tp->grace_s = json_is_integer(grace) && json_integer_value(grace) >= 0
 			      ? json_integer_value(grace)
 			      : DEFAULT_GRACE_S;

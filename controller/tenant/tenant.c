@@ -25,6 +25,7 @@
 #include "controller/core/secrets.h"
 #include "controller/tenant/devices.h"
 #include "controller/tenant/join_probe.h"
+#include "controller/tenant/pod_ends.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/status.h"
@@ -100,6 +101,7 @@ static void take_down(struct tenant *t)
 	devices_forget(t->devices);
 	pod_groups_forget(t->groups);
 	provisioning_requests_forget(t->requests);
+	pod_ends_forget(t->ends);
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
 	t->pods = t->nodes = NULL;
@@ -126,6 +128,7 @@ static void tenant_free(struct tenant *t)
 	devices_free(t->devices);
 	pod_groups_free(t->groups);
 	provisioning_requests_free(t->requests);
+	pod_ends_free(t->ends);
 	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
 	loop_defer_cancel(&t->refresh);
@@ -224,6 +227,9 @@ static void on_health(const struct err *e, void *arg)
 
 static void on_pods_over(const json_t *pod, void *arg)
 {
+	const struct tenant *t = arg;
+
+	pod_ends_lose(t->ends, json_str_at(pod, "metadata", "uid"));
 	if (tenant_budget_pods_over(arg, pod))
 		tenant_status_write(arg);
 }
@@ -556,6 +562,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->devices = devices_new(t, &tenant_devices_hooks);
 		t->groups = pod_groups_new(t, tenant_replan_pod);
 		t->requests = provisioning_requests_new(t, &tenant_requests_hooks);
+		t->ends = pod_ends_new(t);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);
 		writer_init(&t->status_write, c, t);

@@ -3,6 +3,7 @@
 
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
+#include "controller/rules/pod_end.h"
 #include "controller/tenant/budget.h"
 #include "planner/world.h"
 
@@ -18,6 +19,7 @@ struct tenant_node;
 struct tenant_sleep;
 struct join_probe;
 struct gang_name;
+struct pod_ends;
 struct pod_groups;
 struct provisioning_requests;
 struct volumes;
@@ -140,6 +142,8 @@ struct tenant {
 	struct devices *devices;
 	/* objects that specify the sizes of gangs (tenant/pod_groups.h) */
 	struct pod_groups *groups;
+	/* counts how pods with GPUs ended (tenant/pod_ends.h) */
+	struct pod_ends *ends;
 	/* ProvisioningRequests and their future pods (tenant/provisioning_requests.h) */
 	struct provisioning_requests *requests;
 	struct tenant_budget budget;
@@ -194,7 +198,9 @@ struct tenant_pod {
 	struct world_pod world;
 	/* spec.terminationGracePeriodSeconds */
 	int64_t grace_s;
-	bool running;
+	/* running: the pod's phase is Running; ended: it is Succeeded or Failed */
+	bool running, ended;
+	enum pod_disruption disruption;
 	/* wall ms at which the pod's activeDeadlineSeconds end, if the pod has a Node; 0: no known
 	 * end */
 	int64_t ends;

@@ -9,8 +9,10 @@
 #include "base/str.h"
 #include "controller/core/counters.h"
 #include "controller/core/known_series.h"
+#include "controller/rules/pod_end.h"
 #include "controller/core/spans.h"
 #include "tests/world/approving.h"
+#include "tests/world/leaving.h"
 
 #define MANUAL "docs/metrics.md"
 
@@ -164,6 +166,29 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 	assert_true(shows(page, "drover_machine_state_seconds_count{state=\"wiping\"} 2"));
 	assert_true(shows(page, "drover_claim_ready_seconds_count{pool=\"gpus\"} 1"));
 	assert_true(shows(page, "drover_machine_return_seconds_count{pool=\"gpus\"} 1"));
+	/* The pod was deleted while it ran, and removed at once: how it ended was not seen. */
+	assert_true(
+		shows(page, "drover_gpu_pods_ended_total{tenant=\"team-a\",result=\"unknown\"} 1"));
+	free(page);
+	world_stop(&w);
+}
+
+static void a_pod_that_drover_evicts_has_not_failed(void **state)
+{
+	struct sim_world w;
+	struct server *b = leaving_serving(&w, 26);
+	char *page;
+
+	(void)state;
+	world_release(b);
+	world_wait_state(b, "free", 1800);
+	world_run(&w, COUNTERS_DELAY_MS);
+	page = page_of(&w);
+	assert_true(shows(page, "drover_gpu_pods_ended_total{tenant=\"team-a\","
+				"result=\"evicted_by_drover\"} 1"));
+	assert_true(
+		shows(page, "drover_gpu_pods_ended_total{tenant=\"team-a\",result=\"failed\"} 0"));
+	assert_null(strstr(page, "result=\"unknown\""));
 	free(page);
 	world_stop(&w);
 }
@@ -337,6 +362,7 @@ static void a_follower_counts_only_its_requests(void **state)
 	counters_transition(f, "free", "p90");
 	counters_observation(f, "rack", true);
 	counters_pod_placed(f, "team-a", NULL, 1000);
+	counters_pod_ended(f, "team-a", "failed");
 	counters_wiped_drive(f, "Overwrite", "Clear");
 	counters_first_pod(f, 1000);
 	counters_turn(f);
@@ -390,6 +416,36 @@ static void failures_of_a_thousand_pools_keep_their_reasons(void **state)
 		str_format(label, sizeof(label), "reason=\"%s\"", reason_name(r));
 		assert_true(sum_of(b.data, "\ndrover_claims_failed_total{", label) == 1000);
 	}
+	buf_done(&b);
+	counters_free(f);
+}
+
+/* 600 tenants with 8 results each: more series than the family has. */
+static void ends_of_pods_keep_their_results(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct context c = {.metrics = m, .leading = true};
+	struct counters *f = counters_new(&c);
+	char tenant[32], label[64];
+	struct buf b;
+	size_t series = 0;
+
+	(void)state;
+	for (int i = 0; i < 600; i++) {
+		str_format(tenant, sizeof(tenant), "tenant-%d", i);
+		for (int r = 0; r < POD_ENDS; r++)
+			counters_pod_ended(f, tenant, pod_end_names[r]);
+	}
+	buf_init(&b, 16u << 20);
+	metrics_write(m, &b);
+	for (int r = 0; r < POD_ENDS; r++) {
+		str_format(label, sizeof(label), "result=\"%s\"", pod_end_names[r]);
+		assert_true(sum_of(b.data, "\ndrover_gpu_pods_ended_total{", label) == 600);
+	}
+	for (const char *p = b.data; (p = strstr(p, "\ndrover_gpu_pods_ended_total{")); p++)
+		series++;
+	assert_int_equal(series, 501 * POD_ENDS);
+	assert_non_null(strstr(b.data, "{tenant=\"tenant-499\",result=\"unknown\"} 1\n"));
 	buf_done(&b);
 	counters_free(f);
 }
@@ -593,6 +649,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_manual_lists_each_family_with_its_help_and_no_other),
 		cmocka_unit_test(a_tenancy_is_counted_from_claim_to_wipe),
+		cmocka_unit_test(a_pod_that_drover_evicts_has_not_failed),
 		cmocka_unit_test(a_new_tenant_is_timed_until_its_first_pod_runs),
 		cmocka_unit_test(a_pool_is_shown_from_its_first_to_its_last_day),
 		cmocka_unit_test(a_claim_that_fails_is_counted_once_with_its_reason),
@@ -600,6 +657,7 @@ int main(void)
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
 		cmocka_unit_test(a_follower_counts_only_its_requests),
 		cmocka_unit_test(failures_of_a_thousand_pools_keep_their_reasons),
+		cmocka_unit_test(ends_of_pods_keep_their_results),
 		cmocka_unit_test(the_first_event_after_a_failover_is_seen),
 		cmocka_unit_test(waits_are_counted_by_a_few_priority_classes),
 		cmocka_unit_test(ways_are_counted_by_the_leader_alone),

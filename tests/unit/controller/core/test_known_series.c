@@ -36,6 +36,9 @@ static void a_leader_has_known_series_before_their_first_event(void **state)
 	assert_int_equal(count(d, "\ndrover_pod_wait_seconds_count{tenant=\"team-a\","
 				  "priority=\"none\"} 0\n"),
 			 1);
+	assert_int_equal(count(d, "\ndrover_gpu_pods_ended_total{tenant=\"team-a\","
+				  "result=\"failed\"} 0\n"),
+			 1);
 	/* A replica that leads again keeps what it counted. */
 	counters_wipe(d->c.counters, "Fail");
 	known_series_lead(&d->c);
@@ -67,6 +70,7 @@ static void series_of_a_deleted_object_are_removed(void **state)
 	counters_claim_failed(d->c.counters, "h100", "JoinTimeout");
 	counters_claim_failed(d->c.counters, "h100-2", "JoinTimeout");
 	counters_pod_placed(d->c.counters, "team-a", "high", 1000);
+	counters_pod_ended(d->c.counters, "team-a", "unknown");
 	/* A follower, too: it may lead again. */
 	d->c.leading = false;
 	known_series_gone(&d->c, OBJECT_MACHINE, "h100");

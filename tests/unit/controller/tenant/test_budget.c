@@ -127,6 +127,36 @@ static void pods_beyond_the_budget_are_not_read_and_may_be_anywhere(void **state
 	assert_int_equal(tenant_pods_on(team(d), "node-1", &since), 0);
 }
 
+/* The pod still runs: it has only grown beyond the budget. */
+static void a_pod_that_is_not_read_any_more_has_not_ended(void **state)
+{
+	static const char *const results[] = {"unknown", "deleted", "node_lost", NULL};
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': "
+		     "{'virtualClusterRef': {'name': 'team-a', 'uid': 'u'}, "
+		     "'nodePoolRef': {'name': 'h100', 'uid': 'u'}, "
+		     "'machineRef': {'name': 'm-1', 'uid': 'u'}, 'expireAfter': '10m', 'image': "
+		     "{'kubernetesVersion': '1.36', 'url': 'http://images/a', 'format': 'raw', "
+		     "'digest': 'sha256:"
+		     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}");
+	bench_must(d, &d->team, "POST", "/api/v1/namespaces/default/pods",
+		   "{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'train'}, 'spec': "
+		   "{'nodeName': 'c-1', 'containers': [{'name': 'c', "
+		   "'resources': {'limits': {'nvidia.com/gpu': '8'}}}]}}");
+	bench_run(d, 5000);
+	many_pods(d, TOO_MANY, "POST");
+	bench_run(d, 5000);
+	assert_non_null(kube_cache_get(team(d)->pods, "default", "train"));
+	bench_must(d, &d->team, "PATCH", "/api/v1/namespaces/default/pods/train",
+		   arena_printf(d->a, "{'metadata': {'labels': %s}}", labels(d, 110)));
+	bench_run(d, 5000);
+	assert_null(kube_cache_get(team(d)->pods, "default", "train"));
+	for (size_t i = 0; results[i]; i++)
+		assert_true(metric_get(metrics_find(d->c.metrics, "drover_gpu_pods_ended_total"),
+				       (const char *const[]){"team-a", results[i], NULL}) == 0);
+}
+
 static void a_tenant_whose_nodes_are_not_all_read_is_not_usable(void **state)
 {
 	struct bench *d = *state;
@@ -285,6 +315,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_pod_that_is_too_large_is_told_and_gets_nothing),
 		T(pods_beyond_the_budget_are_not_read_and_may_be_anywhere),
+		T(a_pod_that_is_not_read_any_more_has_not_ended),
 		T(a_tenant_whose_nodes_are_not_all_read_is_not_usable),
 		T(pods_that_take_too_much_to_place_are_told),
 		T(lines_beyond_the_budget_are_counted),

@@ -126,6 +126,43 @@ static const char *seen(struct bench *d, const char *pod)
 	return text;
 }
 
+static double ended(struct bench *d, const char *result)
+{
+	return metric_get(metrics_find(d->c.metrics, "drover_gpu_pods_ended_total"),
+			  (const char *const[]){"team-a", result, NULL});
+}
+
+static void end_pod(struct bench *d, const char *name, const char *phase)
+{
+	bench_must(d, &d->team, "PATCH", arena_printf(d->a, PODS "/%s/status", name),
+		   arena_printf(d->a, "{'status': {'phase': '%s'}}", phase));
+	bench_run(d, SOON_MS);
+}
+
+/* The claim of `train` is read only after the pod; that of `other` does not exist. */
+static void a_pod_whose_claims_are_for_gpus_is_counted_when_it_ends(void **state)
+{
+	struct bench *d = *state;
+
+	bench_put(d, "{'kind': 'NodeClaim', 'metadata': {'name': 'c-1'}, 'spec': "
+		     "{'virtualClusterRef': {'name': 'team-a', 'uid': 'u'}, "
+		     "'nodePoolRef': {'name': 'h100', 'uid': 'u'}, "
+		     "'machineRef': {'name': 'm-1', 'uid': 'u'}, 'expireAfter': '10m', 'image': "
+		     "{'kubernetesVersion': '1.36', 'url': 'http://images/a', 'format': 'raw', "
+		     "'digest': 'sha256:"
+		     "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'}}}");
+	serve(d);
+	put_classes(d);
+	put_claim(d, "two", "");
+	add_pod(d, "train", BY_CLAIM("two"), "c-1");
+	add_pod(d, "other", BY_CLAIM("none"), "c-1");
+	bench_run(d, SOON_MS);
+	end_pod(d, "other", "Failed");
+	end_pod(d, "train", "Succeeded");
+	assert_true(ended(d, "failed") == 0);
+	assert_true(ended(d, "succeeded") == 1);
+}
+
 #define KEEP_OFF "drover.dev/gpus-by NotIn DevicePlugin "
 
 static void nobody_asks_for_devices_where_no_pod_has_a_claim(void **state)
@@ -432,6 +469,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, bench_setup_fleet, bench_teardown)
 	const struct CMUnitTest tests[] = {
+		T(a_pod_whose_claims_are_for_gpus_is_counted_when_it_ends),
 		T(nobody_asks_for_devices_where_no_pod_has_a_claim),
 		T(what_is_not_served_is_told),
 		T(the_version_of_the_cluster_says_in_which_they_are_read),

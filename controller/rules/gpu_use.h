@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_GPU_USE_H
-#define CONTROLLER_GPU_USE_H
+#ifndef CONTROLLER_RULES_GPU_USE_H
+#define CONTROLLER_RULES_GPU_USE_H
 
 #include "base/data/quantity.h"
 
@@ -19,7 +19,7 @@
  * missing; 48 units are taken for 6 each, and no GPU for missing. A GPU in MIG mode (mixed) cannot
  * be told from a missing one, and is not a failed one while the Node has any compute slice. A GPU
  * that resource claims may allocate is not a failed one either.
- * Tests: tests/unit/controller/test_gpu_use.c
+ * Tests: tests/unit/controller/rules/test_gpu_use.c
  */
 struct gpu_parts {
 	/* nvidia.com/gpu and nvidia.com/gpu.shared */

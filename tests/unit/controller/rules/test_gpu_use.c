@@ -2,7 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <math.h>
-#include "controller/gpu_use.h"
+#include "controller/rules/gpu_use.h"
 
 #define GPU "nvidia.com/gpu"
 #define SHARED "nvidia.com/gpu.shared"

@@ -1,4 +1,4 @@
-#include "controller/gpu_use.h"
+#include "controller/rules/gpu_use.h"
 
 #include <stdint.h>
 #include <stdlib.h>
