@@ -22,6 +22,8 @@ struct fabric *fabric_new(const struct fabric_spec *s, struct err *e)
 			continue;
 		f = mem_new(struct fabric);
 		f->ops = fabrics[i];
+		timed_calls_init(&f->timed, s->group,
+				 f->ops == &none_fabric_ops ? NULL : &s->watch);
 		if (f->ops->open(f, s, e) == 0)
 			return f;
 		free(f);
@@ -37,18 +39,25 @@ void fabric_free(struct fabric *f)
 	if (!f)
 		return;
 	f->ops->close(f);
+	timed_calls_drop(&f->timed, NULL);
 	free(f);
 }
 
 void fabric_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		  const struct fabric_call *c)
 {
-	f->ops->place(f, p, segment, c);
+	struct fabric_call timed = *c;
+
+	timed_fabric_call(&f->timed, "place", &timed);
+	f->ops->place(f, p, segment, &timed);
 }
 
 void fabric_observe(struct fabric *f, const struct fabric_port *p, const struct fabric_call *c)
 {
-	f->ops->observe(f, p, c);
+	struct fabric_call timed = *c;
+
+	timed_fabric_call(&f->timed, "observe_port", &timed);
+	f->ops->observe(f, p, &timed);
 }
 
 bool fabric_trouble(const struct fabric *f, char *text, size_t size)
@@ -68,7 +77,10 @@ bool fabric_makes(const struct fabric *f)
 
 void fabric_drop(struct fabric *f, const char *segment, const struct fabric_call *c)
 {
-	f->ops->drop(f, segment, c);
+	struct fabric_call timed = *c;
+
+	timed_fabric_call(&f->timed, "drop_segment", &timed);
+	f->ops->drop(f, segment, &timed);
 }
 
 bool fabric_has_api_paths(const struct fabric *f)
@@ -79,11 +91,17 @@ bool fabric_has_api_paths(const struct fabric *f)
 void fabric_ensure_api_path(struct fabric *f, const struct fabric_api_path *w,
 			    const struct fabric_api_path_call *c)
 {
-	f->ops->ensure_api_path(f, w, c);
+	struct fabric_api_path_call timed = *c;
+
+	timed_api_path_call(&f->timed, "ensure_api_path", &timed);
+	f->ops->ensure_api_path(f, w, &timed);
 }
 
 void fabric_remove_api_path(struct fabric *f, const struct fabric_api_path *w,
 			    const struct fabric_api_path_call *c)
 {
-	f->ops->remove_api_path(f, w, c);
+	struct fabric_api_path_call timed = *c;
+
+	timed_api_path_call(&f->timed, "remove_api_path", &timed);
+	f->ops->remove_api_path(f, w, &timed);
 }

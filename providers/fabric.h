@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/http/http.h"
 #include "base/loop/loop.h"
+#include "providers/timed_calls.h"
 
 /*
  * fabric: interface to the network backend that moves a machine's switch ports between segments
@@ -65,6 +66,8 @@ struct fabric_spec {
 	/* Settings of type netris; NULL for other types */
 	const struct fabric_netris *netris;
 	struct loop_group *group;
+	/* Observer of all calls, not used for type none; .ended NULL: none */
+	struct call_watch watch;
 };
 struct fabric;
 
@@ -150,6 +153,7 @@ struct fabric_ops {
 struct fabric {
 	const struct fabric_ops *ops;
 	void *state;
+	struct timed_calls timed;
 };
 
 struct fabric *fabric_new(const struct fabric_spec *s, struct err *e);

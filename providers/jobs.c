@@ -128,6 +128,10 @@ static void on_limit(void *arg)
 	e.scope = ERR_MACHINE;
 	if (j->running) {
 		j->abandoned = true;
+		/* After done() the caller's argument may no longer exist; job_may_act() does not
+		 * call the caller either. */
+		j->call.fits = NULL;
+		j->call.begun = NULL;
 		j->call.done(NULL, NULL, &e, j->call.arg);
 	} else {
 		job_end(j, NULL, &e);

@@ -22,6 +22,7 @@ struct provider *provider_new(const struct provider_spec *s, struct err *e)
 		p->name = mem_strdup(s->name);
 		p->group = s->group;
 		list_init(&p->refusals);
+		timed_calls_init(&p->timed, s->group, &s->watch);
 		if (p->ops->open(p, s, e) == 0)
 			return p;
 		free(p->name);
@@ -39,6 +40,7 @@ void provider_free(struct provider *p)
 		return;
 	provider_refusals_drop(p);
 	p->ops->close(p);
+	timed_calls_drop(&p->timed, NULL);
 	free(p->name);
 	free(p);
 }
@@ -55,78 +57,112 @@ struct provider_machine *provider_attach(struct provider *p, const struct provid
 
 void provider_detach(struct provider *p, struct provider_machine *m)
 {
-	if (m)
-		p->ops->detach(p, m);
+	if (!m)
+		return;
+	timed_calls_drop(&p->timed, m);
+	p->ops->detach(p, m);
 }
 
 void provider_observe(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
-	if (p->ops->observe)
-		p->ops->observe(p, m, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->observe) {
 		provider_refuse(p, c, "observation");
+		return;
+	}
+	timed_machine_call(&p->timed, "observe", m, &timed);
+	p->ops->observe(p, m, &timed);
 }
 
 void provider_power(struct provider *p, struct provider_machine *m, bool on,
 		    const struct provider_call *c)
 {
-	if (p->ops->power)
-		p->ops->power(p, m, on, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->power) {
 		provider_refuse(p, c, "power control");
+		return;
+	}
+	timed_machine_call(&p->timed, on ? "power_on" : "power_off", m, &timed);
+	p->ops->power(p, m, on, &timed);
 }
 
 void provider_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
 		   const char *url, const struct provider_call *c)
 {
-	if (p->ops->boot)
-		p->ops->boot(p, m, how, url, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->boot) {
 		provider_refuse(p, c, "boot control");
+		return;
+	}
+	timed_machine_call(&p->timed, "boot", m, &timed);
+	p->ops->boot(p, m, how, url, &timed);
 }
 
 void provider_media(struct provider *p, struct provider_machine *m, const char *url,
 		    const struct provider_call *c)
 {
-	if (p->ops->media)
-		p->ops->media(p, m, url, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->media) {
 		provider_refuse(p, c, "virtual media");
+		return;
+	}
+	timed_machine_call(&p->timed, url ? "insert_media" : "eject_media", m, &timed);
+	p->ops->media(p, m, url, &timed);
 }
 
 void provider_define(struct provider *p, struct provider_machine *m,
 		     const struct provider_template *t, const struct provider_call *c)
 {
-	if (p->ops->define)
-		p->ops->define(p, m, t, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->define) {
 		provider_refuse(p, c, "machines from a template");
+		return;
+	}
+	timed_machine_call(&p->timed, "define", m, &timed);
+	p->ops->define(p, m, t, &timed);
 }
 
 void provider_undefine(struct provider *p, struct provider_machine *m,
 		       const struct provider_template *t, const struct provider_call *c)
 {
-	if (p->ops->undefine)
-		p->ops->undefine(p, m, t, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->undefine) {
 		provider_refuse(p, c, "machines from a template");
+		return;
+	}
+	timed_machine_call(&p->timed, "undefine", m, &timed);
+	p->ops->undefine(p, m, t, &timed);
 }
 
 void provider_acquire(struct provider *p, struct provider_machine *m,
 		      const struct provider_target *t, const struct provider_call *c)
 {
-	if (p->ops->acquire)
-		p->ops->acquire(p, m, t, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->acquire) {
 		provider_refuse(p, c, "installs by a manager");
+		return;
+	}
+	timed_machine_call(&p->timed, "acquire", m, &timed);
+	p->ops->acquire(p, m, t, &timed);
 }
 
 void provider_release(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
-	if (p->ops->release)
-		p->ops->release(p, m, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->release) {
 		provider_refuse(p, c, "installs by a manager");
+		return;
+	}
+	timed_machine_call(&p->timed, "release", m, &timed);
+	p->ops->release(p, m, &timed);
 }
 
 bool provider_discover(struct provider *p,
@@ -134,9 +170,11 @@ bool provider_discover(struct provider *p,
 				    void *arg),
 		       void *arg)
 {
-	if (p->ops->discover)
-		p->ops->discover(p, done, arg);
-	return p->ops->discover;
+	if (!p->ops->discover)
+		return false;
+	timed_discovery(&p->timed, &done, &arg);
+	p->ops->discover(p, done, arg);
+	return true;
 }
 
 bool provider_is_managed(const struct provider *p)
@@ -146,10 +184,14 @@ bool provider_is_managed(const struct provider *p)
 
 void provider_drives(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
-	if (p->ops->drives)
-		p->ops->drives(p, m, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->drives) {
 		provider_refuse(p, c, "a list of drives");
+		return;
+	}
+	timed_machine_call(&p->timed, "drives", m, &timed);
+	p->ops->drives(p, m, &timed);
 }
 
 const char *provider_session(const struct provider *p, const struct provider_machine *m, bool *only)
@@ -173,39 +215,58 @@ void provider_inherit(const struct provider *p, struct provider_machine *m, cons
 
 void provider_log_out(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
-	if (p->ops->log_out)
-		p->ops->log_out(p, m, c);
-	else
+	struct provider_call timed = *c;
+
+	if (!p->ops->log_out) {
 		provider_refuse(p, c, "logins");
+		return;
+	}
+	timed_machine_call(&p->timed, "log_out", m, &timed);
+	p->ops->log_out(p, m, &timed);
 }
 
 bool provider_offers(struct provider *p, elastic_offers_done *done, void *arg)
 {
-	if (p->ops->elastic)
-		p->ops->elastic->offers(p, done, arg);
-	return p->ops->elastic;
+	if (!p->ops->elastic)
+		return false;
+	timed_offers(&p->timed, &done, &arg);
+	p->ops->elastic->offers(p, done, arg);
+	return true;
 }
 
 bool provider_launch(struct provider *p, const struct elastic_launch *l,
 		     elastic_instances_done *done, void *arg)
 {
-	if (p->ops->elastic)
-		p->ops->elastic->launch(p, l, done, arg);
-	return p->ops->elastic;
+	struct elastic_launch timed = *l;
+
+	if (!p->ops->elastic)
+		return false;
+	timed_instances(&p->timed, "launch", &done, &arg, &timed.may_act, &timed.may_act_arg);
+	p->ops->elastic->launch(p, &timed, done, arg);
+	return true;
 }
 
 bool provider_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
 			 void *arg)
 {
-	if (p->ops->elastic)
-		p->ops->elastic->list_owned(p, cluster, done, arg);
-	return p->ops->elastic;
+	bool (*may_act)(void *) = NULL;
+
+	if (!p->ops->elastic)
+		return false;
+	timed_instances(&p->timed, "list_owned", &done, &arg, &may_act, NULL);
+	p->ops->elastic->list_owned(p, cluster, done, arg);
+	return true;
 }
 
 bool provider_terminate(struct provider *p, const char *region, const char *id,
 			bool (*may_act)(void *arg), elastic_instances_done *done, void *arg)
 {
-	if (p->ops->elastic)
-		p->ops->elastic->terminate(p, region, id, may_act, done, arg);
-	return p->ops->elastic;
+	void *may_act_arg = arg;
+
+	if (!p->ops->elastic)
+		return false;
+	/* The implementation calls may_act() with the argument of done(). */
+	timed_instances(&p->timed, "terminate", &done, &arg, &may_act, &may_act_arg);
+	p->ops->elastic->terminate(p, region, id, may_act, done, arg);
+	return true;
 }

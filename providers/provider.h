@@ -10,6 +10,7 @@
 #include "base/loop/loop.h"
 #include "base/secret.h"
 #include "providers/elastic.h"
+#include "providers/timed_calls.h"
 
 /*
  * provider: one interface to the machines of a Provider, for Redfish, IPMI, libvirt, BCM, clouds
@@ -220,6 +221,8 @@ struct provider_spec {
 	struct http *http;
 	/* True: BMC addresses with http:// are allowed, for tests */
 	bool plain_ok;
+	/* Observer of all calls; .ended NULL: none */
+	struct call_watch watch;
 };
 struct provider;
 /* State that a provider keeps for one machine: session and queue. */
@@ -513,6 +516,7 @@ struct provider {
 	struct loop_group *group;
 	/* Pending answers of provider_refuse() */
 	struct list refusals;
+	struct timed_calls timed;
 };
 
 /* Creates the provider. Returns NULL with *e set on error; an unknown type gives

@@ -18,8 +18,8 @@ struct counters {
 	struct context *c;
 	struct metric *state_seconds, *act_failures, *claims_created, *claims_failed, *claims_warm,
 		*leaves, *wipes, *revoked, *turns, *transitions, *requests, *looks, *pod_waits,
-		*first_pods, *pods_ended, *request_seconds, *drives, *audit_lost, *audit_failed,
-		*claim_ready, *returns, *corrected;
+		*first_pods, *pods_ended, *provider_calls, *request_seconds, *drives, *audit_lost,
+		*audit_failed, *claim_ready, *returns, *corrected;
 	/* Names of PriorityClasses that have series; at most CLASSES */
 	struct map *classes;
 	/* name of a Machine that is leaving its tenant -> struct began */
@@ -43,6 +43,9 @@ enum { CLASSES = 16 };
 enum { COUNTERS_TENANTS = 500 };
 
 static const double request_bounds[] = {0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60};
+
+/* A call ends after at most 60 s (PROVIDER_CALL_MS). */
+static const double call_bounds[] = {0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60};
 
 static const double seconds[] = {1,   2,   5,	 10,   20,   30,   60,	 120,
 				 300, 600, 1200, 1800, 3600, 7200, 21600};
@@ -235,6 +238,16 @@ void counters_observation(struct counters *f, const char *provider, bool answere
 		metric_add(f->looks, LABELS(provider, answered ? "answered" : "failed"), 1);
 }
 
+void counters_provider_call(struct counters *f, const char *provider, const char *operation,
+			    const struct err *e, int64_t ms)
+{
+	const char *result = !e ? "ok" : e->kind == ERR_TIMEOUT ? "timeout" : "error";
+
+	if (counts(f))
+		metric_observe(f->provider_calls, LABELS(provider, operation, result),
+			       (double)ms / 1000);
+}
+
 /* Returns the value of the label for this PriorityClass. */
 static const char *class_label(struct counters *f, const char *class)
 {
@@ -286,7 +299,7 @@ static void delay_new_series(struct counters *f)
 				      f->wipes,		f->revoked,	 f->turns,
 				      f->transitions,	f->looks,	 f->pod_waits,
 				      f->first_pods,	f->drives,	 f->claim_ready,
-				      f->returns,	f->pods_ended};
+				      f->returns,	f->pods_ended,	 f->provider_calls};
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		metric_delay(all[i], COUNTERS_DELAY_MS);
@@ -365,6 +378,13 @@ struct counters *counters_new(struct context *c)
 		m, "drover_machine_looks_total",
 		"Observations of machines' power at their BMC or manager, by outcome.",
 		LABELS("provider", "outcome"));
+	f->provider_calls = metrics_histogram(
+		m, "drover_provider_call_seconds",
+		"Duration of calls to a Provider's backend or fabric, by operation and result.",
+		LABELS("provider", "operation", "result"), call_bounds,
+		sizeof(call_bounds) / sizeof(call_bounds[0]));
+	/* Beyond the limit a call loses its Provider and operation, but not its result. */
+	metric_keep(f->provider_calls, 2);
 	f->pod_waits = metrics_histogram(
 		m, "drover_pod_wait_seconds",
 		"Time from a pod being marked unschedulable until it had a Node.",

@@ -49,6 +49,10 @@ void counters_request(struct counters *f, const char *client, const char *method
 		      int64_t ms);
 /* Counts a read of a machine's power state at its BMC or manager. answered: the read succeeded. */
 void counters_observation(struct counters *f, const char *provider, bool answered);
+/* Counts a finished call to a Provider's backend or fabric. operation: one of a fixed list of names
+ * (providers/timed_calls.h); e: its error, NULL: success; ms: its duration. */
+void counters_provider_call(struct counters *f, const char *provider, const char *operation,
+			    const struct err *e, int64_t ms);
 /* Counts a pod of the tenant that was placed on a Node. class: the pod's PriorityClass, NULL for
  * none; ms: time since the pod was marked unschedulable. */
 void counters_pod_placed(struct counters *f, const char *tenant, const char *class, int64_t ms);

@@ -48,6 +48,7 @@ static const struct row {
 	{"drover_claims_failed_total", .named = POOL, .unstarted = true},
 	{"drover_pod_wait_seconds", .named = TENANT, .second = classes},
 	{"drover_gpu_pods_ended_total", .named = TENANT, .second = pod_results},
+	{"drover_provider_call_seconds", .named = PROVIDER, .unstarted = true},
 	{"drover_machine_looks_total", .named = PROVIDER, .second = outcomes},
 };
 

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/counters.h"
 #include "controller/core/secrets.h"
 #include "controller/hardware/driver_cloud.h"
 #include "controller/hardware/driver_manager.h"
@@ -98,6 +99,13 @@ static const char *digest(const struct context *c, const struct provider_object 
 	return n->type == FABRIC_NETRIS ? driver_netris_digest(c, n->netris, text, a) : text;
 }
 
+static void count_call(const char *operation, int64_t ms, const struct err *e, void *arg)
+{
+	const struct driver *s = arg;
+
+	counters_provider_call(s->c->counters, s->name, operation, e, ms);
+}
+
 static void put_up(struct driver *s, const struct provider_object *p)
 {
 	const struct provider_object_network *n = &p->spec.network;
@@ -110,6 +118,7 @@ static void put_up(struct driver *s, const struct provider_object *p)
 	OWN(arena) a = arena_new();
 	struct provider_exec program = {.command = command_of(p->spec.exec, a),
 					.allowed = s->c->o.exec_allowed};
+	const struct call_watch watch = {.ended = count_call, .arg = s};
 	struct provider_spec ps = {
 		.name = p->meta.name,
 		.type = provider_object_type_names[p->spec.type],
@@ -121,11 +130,13 @@ static void put_up(struct driver *s, const struct provider_object *p)
 		.group = s->c->group,
 		.http = s->c->http,
 		.plain_ok = s->c->o.plain_ok,
+		.watch = watch,
 	};
 	struct fabric_spec fs = {.type = provider_object_fabric_names[n->type],
 				 .command = command_of(n->exec, a),
 				 .allowed = s->c->o.exec_allowed,
-				 .group = s->c->group};
+				 .group = s->c->group,
+				 .watch = watch};
 	struct provider_manager manager;
 	struct provider_cloud cloud;
 

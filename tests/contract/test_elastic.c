@@ -19,14 +19,27 @@ struct cloud {
 	char id[64], state[16];
 	int64_t micros;
 	bool may;
+	/* Calls that were reported to the watch */
+	unsigned ended;
 };
+
+static void on_ended(const char *operation, int64_t ms, const struct err *e, void *arg)
+{
+	unsigned *ended = arg;
+
+	(void)e;
+	assert_non_null(operation);
+	assert_true(ms >= 0);
+	++*ended;
+}
 
 static void cloud_start(struct cloud *k)
 {
 	static const char *const command[] = {FAKE_CLOUD, NULL}, *const allowed[] = {FAKE_CLOUD,
 										     NULL};
 	static const struct provider_exec program = {.command = command, .allowed = allowed};
-	struct provider_spec s = {.name = "sky", .type = "exec", .exec = &program};
+	struct provider_spec s = {
+		.name = "sky", .type = "exec", .exec = &program, .watch = {on_ended, &k->ended}};
 	struct err e;
 
 	*k = (struct cloud){.loop = loop_sim_new(71, 1764000000000), .may = true};
@@ -84,7 +97,9 @@ static void settle(struct cloud *k, int64_t ms)
 	assert_int_equal(k->answers, 0);
 	loop_sim_run_until(k->loop, loop_now(k->loop) + ms);
 	assert_int_equal(k->answers, 1);
-	k->answers = 0;
+	/* A launch that drover withdrew is not reported. */
+	assert_int_equal(k->ended, k->may);
+	k->answers = k->ended = 0;
 }
 
 static void launch(struct cloud *k, const char *token, const char *zone)

@@ -49,6 +49,8 @@ struct world {
 	char program[PATH_MAX], state[PATH_MAX];
 	const char *command[3];
 	const struct answer *awaited;
+	/* Calls that were reported to the watch */
+	unsigned ended;
 };
 
 struct answer {
@@ -62,10 +64,23 @@ struct answer {
 	char segment[64];
 };
 
+static void on_ended(const char *operation, int64_t ms, const struct err *e, void *arg)
+{
+	unsigned *ended = arg;
+
+	(void)e;
+	assert_non_null(operation);
+	assert_true(ms >= 0);
+	++*ended;
+}
+
 static struct world *world_new(const struct backend *b)
 {
 	struct world *w = mem_new(struct world);
-	struct fabric_spec s = {.type = b->type, .command = w->command, .allowed = w->command};
+	struct fabric_spec s = {.type = b->type,
+				.command = w->command,
+				.allowed = w->command,
+				.watch = {on_ended, &w->ended}};
 	struct err e;
 
 	w->backend = b;
@@ -186,8 +201,11 @@ static enum err_kind observe(struct world *w, const struct fabric_port *p, struc
 {
 	struct fabric_call c = call(w, a, 1);
 
+	const unsigned ended = w->ended;
+
 	fabric_observe(w->fabric, p, &c);
 	finish(a);
+	assert_int_equal(w->ended, ended + (w->backend->which != NONE));
 	assert_true(a->observed == (a->err.kind == ERR_NONE));
 	return a->err.kind;
 }
@@ -517,7 +535,11 @@ static void a_program_that_is_not_there_is_an_error_of_the_call(void **state)
 	struct loop *l = loop_uv_new();
 	struct loop_group *g = loop_group_new(l, "controller");
 	struct world w = {.loop = l, .group = g, .backend = &backends[REAL]};
-	struct fabric_spec s = {.type = "exec", .command = command, .allowed = command, .group = g};
+	struct fabric_spec s = {.type = "exec",
+				.command = command,
+				.allowed = command,
+				.group = g,
+				.watch = {on_ended, &w.ended}};
 	struct answer a;
 	struct err e;
 

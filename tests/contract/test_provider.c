@@ -60,6 +60,8 @@ struct world {
 	struct secret *password;
 	bool learn_pin;
 	const char *old_session;
+	/* Calls that were reported to the provider's watch */
+	unsigned ended;
 };
 
 /* One call, and the result that its done() got */
@@ -75,6 +77,16 @@ struct answer {
 	bool observed;
 	char uuid[64], serial[64], url[256], http[256], session[128], pin[80], fault[256];
 };
+
+static void on_ended(const char *operation, int64_t ms, const struct err *e, void *arg)
+{
+	unsigned *ended = arg;
+
+	(void)e;
+	assert_non_null(operation);
+	assert_true(ms >= 0 && ms <= PROVIDER_CALL_MS);
+	++*ended;
+}
 
 static void origin_of(char out[static 32], int i)
 {
@@ -285,7 +297,8 @@ static struct world *world_new(const struct backend *backend)
 					 .libvirt = &libvirt_spec,
 					 .exec = &exec_spec,
 					 .group = w->group,
-					 .http = w->http};
+					 .http = w->http,
+					 .watch = {on_ended, &w->ended}};
 	fake_head_start(&w->head, w->net, w->hardware);
 	for (int i = 0; i < MACHINES; i++)
 		fake_head_add(&w->head, &w->bmc[i], i);
@@ -419,8 +432,11 @@ static enum err_kind observe(struct world *w, struct answer *a)
 {
 	struct provider_call c = call(w, a);
 
+	const unsigned ended = w->ended;
+
 	provider_observe(w->provider, machine(w, 0), &c);
 	finish(a);
+	assert_true(a->err.kind != ERR_NONE || w->ended == ended + 1);
 	assert_true(a->observed == (a->err.kind == ERR_NONE));
 	return a->err.kind;
 }

@@ -146,6 +146,10 @@ static void a_tenancy_is_counted_from_claim_to_wipe(void **state)
 			  "drover_pod_wait_seconds_count{tenant=\"team-a\",priority=\"none\"} 1"));
 	assert_non_null(strstr(
 		page, "\ndrover_machine_looks_total{provider=\"rack\",outcome=\"answered\"} "));
+	assert_non_null(strstr(page, "\ndrover_provider_call_seconds_count{provider=\"rack\","
+				     "operation=\"power_on\",result=\"ok\"} "));
+	assert_non_null(strstr(page, "\ndrover_provider_call_seconds_count{provider=\"rack\","
+				     "operation=\"place\",result=\"ok\"} "));
 	assert_non_null(strstr(
 		page,
 		"\nrest_client_requests_total{client=\"tenant\",method=\"POST\",code=\"201\"} "));
@@ -363,6 +367,7 @@ static void a_follower_counts_only_its_requests(void **state)
 	counters_observation(f, "rack", true);
 	counters_pod_placed(f, "team-a", NULL, 1000);
 	counters_pod_ended(f, "team-a", "failed");
+	counters_provider_call(f, "rack", "observe", NULL, 1000);
 	counters_wiped_drive(f, "Overwrite", "Clear");
 	counters_first_pod(f, 1000);
 	counters_turn(f);
@@ -385,14 +390,57 @@ static void a_follower_counts_only_its_requests(void **state)
 	counters_free(f);
 }
 
+/* Adds up the values of all lines that begin with `series` and contain `with`. Reads the page line
+ * by line, because a sanitizer reads the whole text at each call of strstr(). */
 static double sum_of(const char *page, const char *series, const char *with)
 {
 	double all = 0;
+	char line[512];
 
-	for (const char *p = page; (p = strstr(p, series)); p++)
-		if (strstr(p, with) && strstr(p, with) < strchr(p + 1, '\n'))
-			all += strtod(strstr(p, "} ") + 2, NULL);
+	for (const char *p = page; *p; p += strcspn(p, "\n") + 1) {
+		str_format(line, sizeof(line), "%.*s", (int)strcspn(p, "\n"), p);
+		if (str_starts(line, series) && strstr(line, with))
+			all += strtod(strstr(line, "} ") + 2, NULL);
+	}
 	return all;
+}
+
+static void calls_are_counted_by_provider_operation_and_result(void **state)
+{
+	OWN(metrics) m = metrics_new();
+	struct context c = {.metrics = m, .leading = true};
+	struct counters *f = counters_new(&c);
+	struct err late, denied;
+	char name[32];
+	struct buf b;
+
+	(void)state;
+	(void)!err_set(&late, ERR_TIMEOUT, 0, "late");
+	(void)!err_set(&denied, ERR_DENIED, 0, "denied");
+	counters_provider_call(f, "rack", "observe", NULL, 2500);
+	counters_provider_call(f, "rack", "observe", NULL, 2600);
+	counters_provider_call(f, "rack", "observe", &late, 60000);
+	counters_provider_call(f, "rack", "power_on", &denied, 100);
+	buf_init(&b, 16u << 20);
+	metrics_write(m, &b);
+#define CALLS "drover_provider_call_seconds"
+#define OBSERVE(result) "{provider=\"rack\",operation=\"observe\",result=\"" result "\""
+	assert_true(shows(b.data, CALLS "_bucket" OBSERVE("ok") ",le=\"2.5\"} 1"));
+	assert_true(shows(b.data, CALLS "_sum" OBSERVE("ok") "} 5.1"));
+	assert_true(shows(b.data, CALLS "_bucket" OBSERVE("timeout") ",le=\"60\"} 1"));
+	assert_true(shows(b.data, CALLS "_count{provider=\"rack\",operation=\"power_on\","
+					"result=\"error\"} 1"));
+	/* Beyond the limit a result is kept. */
+	for (int i = 0; i < 1200; i++) {
+		str_format(name, sizeof(name), "rack-%d", i);
+		counters_provider_call(f, name, "observe", i % 3 ? &late : NULL, 100);
+	}
+	buf_clear(&b);
+	metrics_write(m, &b);
+	assert_true(sum_of(b.data, CALLS "_count{", "result=\"timeout\"") == 801);
+	assert_true(sum_of(b.data, CALLS "_count{", "result=\"ok\"") == 402);
+	buf_done(&b);
+	counters_free(f);
 }
 
 /* Each pool fails by 20 reasons: twice as many series as the family has. */
@@ -414,7 +462,7 @@ static void failures_of_a_thousand_pools_keep_their_reasons(void **state)
 	metrics_write(m, &b);
 	for (enum reason r = 1; r <= 20; r++) {
 		str_format(label, sizeof(label), "reason=\"%s\"", reason_name(r));
-		assert_true(sum_of(b.data, "\ndrover_claims_failed_total{", label) == 1000);
+		assert_true(sum_of(b.data, "drover_claims_failed_total{", label) == 1000);
 	}
 	buf_done(&b);
 	counters_free(f);
@@ -440,10 +488,10 @@ static void ends_of_pods_keep_their_results(void **state)
 	metrics_write(m, &b);
 	for (int r = 0; r < POD_ENDS; r++) {
 		str_format(label, sizeof(label), "result=\"%s\"", pod_end_names[r]);
-		assert_true(sum_of(b.data, "\ndrover_gpu_pods_ended_total{", label) == 600);
+		assert_true(sum_of(b.data, "drover_gpu_pods_ended_total{", label) == 600);
 	}
-	for (const char *p = b.data; (p = strstr(p, "\ndrover_gpu_pods_ended_total{")); p++)
-		series++;
+	for (const char *p = b.data; *p; p += strcspn(p, "\n") + 1)
+		series += str_starts(p, "drover_gpu_pods_ended_total{");
 	assert_int_equal(series, 501 * POD_ENDS);
 	assert_non_null(strstr(b.data, "{tenant=\"tenant-499\",result=\"unknown\"} 1\n"));
 	buf_done(&b);
@@ -574,7 +622,7 @@ static double returns(const struct metrics *m, const char *le)
 	struct buf b;
 	double n;
 
-	str_format(series, sizeof(series), "\ndrover_machine_return_seconds_%s{pool=\"gpus\"%s%s%s",
+	str_format(series, sizeof(series), "drover_machine_return_seconds_%s{pool=\"gpus\"%s%s%s",
 		   le ? "bucket" : "count", le ? ",le=\"" : "", le ? le : "", le ? "\"" : "");
 	buf_init(&b, 1 << 20);
 	metrics_write(m, &b);
@@ -656,6 +704,7 @@ int main(void)
 		cmocka_unit_test(the_time_of_a_claim_begins_with_its_approval),
 		cmocka_unit_test(a_place_is_counted_without_the_name_of_the_segment),
 		cmocka_unit_test(a_follower_counts_only_its_requests),
+		cmocka_unit_test(calls_are_counted_by_provider_operation_and_result),
 		cmocka_unit_test(failures_of_a_thousand_pools_keep_their_reasons),
 		cmocka_unit_test(ends_of_pods_keep_their_results),
 		cmocka_unit_test(the_first_event_after_a_failover_is_seen),

@@ -71,6 +71,7 @@ static void series_of_a_deleted_object_are_removed(void **state)
 	counters_claim_failed(d->c.counters, "h100-2", "JoinTimeout");
 	counters_pod_placed(d->c.counters, "team-a", "high", 1000);
 	counters_pod_ended(d->c.counters, "team-a", "unknown");
+	counters_provider_call(d->c.counters, "hall-a", "observe", NULL, 1000);
 	/* A follower, too: it may lead again. */
 	d->c.leading = false;
 	known_series_gone(&d->c, OBJECT_MACHINE, "h100");
