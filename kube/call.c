@@ -48,6 +48,8 @@ static void call_free(struct kube_call *call)
 	list_remove(&call->link);
 	if (call->dispose)
 		call->dispose(call);
+	if (call->watch.free)
+		call->watch.free(call->watch.arg);
 	scan_free(call->scan);
 	json_decref(call->reply);
 	buf_done(&call->text);
@@ -143,6 +145,11 @@ void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err 
 {
 	call->holds = holds;
 	call->holds_arg = arg;
+}
+
+void kube_call_watch(struct kube_call *call, const struct kube_call_watch *w)
+{
+	call->watch = *w;
 }
 
 void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, void *arg), void *arg)
@@ -550,6 +557,23 @@ static int read_plain(struct kube_call *call, struct err *e)
 	return 0;
 }
 
+/* Reports the end of a request to the observer. The path has no query, which may contain foreign
+ * text of any length. */
+static void tell_watch(const struct kube_call *call, const struct http_reply *r,
+		       const struct err *e)
+{
+	char *path = mem_strndup(call->path, strcspn(call->path, "?"));
+	const struct http_ended x = {.origin = http_peer_origin(call->peer->http),
+				     .method = call->method,
+				     .path = path,
+				     .status = r ? r->status : 0,
+				     .error = e,
+				     .began = call->sent_at};
+
+	call->watch.ended(&x, call->watch.arg);
+	free(path);
+}
+
 static void on_http_done(const struct http_reply *r, const struct err *e, void *arg)
 {
 	struct kube_call *call = arg;
@@ -560,6 +584,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 			call->method, r && !e ? r->status : 0,
 			call->timeout_ms ? loop_now(loop_of(call->c->group)) - call->sent_at : -1,
 			call->c->counted_arg);
+	if (call->watch.ended)
+		tell_watch(call, r, e);
 	if (r && rest(call, r))
 		return;
 	if (r && r->status == 401)

@@ -174,6 +174,9 @@ struct kube_call {
 	 * may have to be parsed again completely. */
 	struct buf text;
 
+	/* Observer set by kube_call_watch(); .ended NULL: none. */
+	struct kube_call_watch watch;
+
 	void (*end)(struct kube_call *call, json_t *json, const struct err *e);
 	/* Frees the owner's state; may be NULL. */
 	void (*dispose)(struct kube_call *call);

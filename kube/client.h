@@ -229,6 +229,19 @@ void kube_call_cancel(struct kube_call *call);
  * in the turn of the loop that started the call. */
 void kube_call_check(struct kube_call *call, int (*holds)(void *arg, struct err *e), void *arg);
 
+/* Observer of the requests of one call. */
+struct kube_call_watch {
+	/* Called when a request of the call is over, before done(), and again for each repetition
+	 * after a Retry-After. Must not start, cancel or free anything. */
+	void (*ended)(const struct http_ended *x, void *arg);
+	/* Frees arg with the call */
+	void (*free)(void *arg);
+	void *arg;
+};
+/* Sets the observer of the call, which takes ownership of w->arg. Must be called in the turn of the
+ * loop that started the call, at most once. */
+void kube_call_watch(struct kube_call *call, const struct kube_call_watch *w);
+
 /* Avoids parsing the whole reply of a patch. is_known() is called with the resourceVersion in the
  * reply. If it returns true, done() receives only metadata's name, namespace, uid and
  * resourceVersion; otherwise the complete object. Must be called in the turn of the loop that

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kube/client.h"
 
 #define UID_SIZE 64
 
@@ -95,7 +96,10 @@ static bool in_phase(const struct spans *f, const struct machine *m, struct span
 {
 	char uid[UID_SIZE];
 
-	if (is_at_rest(machine_state_find(m->status.state)) || !claim_of(f, m, uid))
+	enum machine_state state = machine_state_find(m->status.state);
+
+	/* The time in which a machine serves is no span. */
+	if (is_at_rest(state) || state == MACHINE_SERVING || !claim_of(f, m, uid))
 		return false;
 	trace_id(s->trace, "claim", uid);
 	derive(s->parent, SPAN_ID_BYTES, m->status.state, uid, m->status.state_since);
@@ -276,13 +280,12 @@ static void bmc_changed(struct spans *f, const struct machine *was, const struct
 	free(now);
 }
 
-/* Sends a span for a request to a BMC that changed something or failed. */
-static void on_ended(const struct http_ended *x, void *arg)
+/* --- requests --------------------------------------------------------------------------------- */
+
+/* Sends *s, whose trace and parent are set, for a request to a BMC or an API server. */
+static void request_ended(struct spans *f, const struct http_ended *x, const char *machine,
+			  struct span *s)
 {
-	struct spans *f = arg;
-	const struct bmc *b = f->c->leading ? map_get(f->bmcs, x->origin) : NULL;
-	const struct machine *m =
-		b && *b->machine ? CTX_GET(f->c, OBJECT_MACHINE, machine, b->machine) : NULL;
 	struct loop *loop = f->c->loop;
 	bool failed = x->error || x->status >= 400;
 	char text[64];
@@ -290,24 +293,97 @@ static void on_ended(const struct http_ended *x, void *arg)
 		TEXT("http.request.method", x->method),
 		TEXT("url.path", x->path),
 		TEXT("server.address", x->origin),
-		TEXT("drover.machine", m ? m->meta.name : NULL),
+		TEXT("drover.machine", machine),
 		{.key = "http.response.status_code", .number = x->status},
 	};
-	struct span s = {.name = x->method,
-			 .kind = SPAN_CLIENT,
-			 .end = loop_wall(loop),
-			 .attributes = attributes,
-			 .nattributes = sizeof(attributes) / sizeof(attributes[0]) - !x->status};
 
-	if (!m || (!failed && (str_eq(x->method, "GET") || str_eq(x->method, "HEAD"))) ||
-	    !in_phase(f, m, &s))
-		return;
-	s.start = s.end - (loop_now(loop) - x->began);
+	s->name = x->method;
+	s->kind = SPAN_CLIENT;
+	s->attributes = attributes;
+	s->nattributes = sizeof(attributes) / sizeof(attributes[0]) - !x->status;
+	s->end = loop_wall(loop);
+	s->start = s->end - (loop_now(loop) - x->began);
 	str_format(text, sizeof(text), "HTTP status %d", x->status);
 	if (failed)
-		s.error = x->error ? x->error->text : text;
-	loop_random_bytes(loop, s.id, sizeof(s.id));
-	traces_add(f->traces, &s);
+		s->error = x->error ? x->error->text : text;
+	loop_random_bytes(loop, s->id, sizeof(s->id));
+	traces_add(f->traces, s);
+}
+
+/* True for a read that succeeded. There are too many of them to send them. */
+static bool is_dull(const struct http_ended *x)
+{
+	return !x->error && x->status < 400 &&
+	       (str_eq(x->method, "GET") || str_eq(x->method, "HEAD"));
+}
+
+/* Sends a span for a request to a BMC that changed something or failed. */
+static void on_ended(const struct http_ended *x, void *arg)
+{
+	struct spans *f = arg;
+	const struct bmc *b = f->c->leading ? map_get(f->bmcs, x->origin) : NULL;
+	const struct machine *m =
+		b && *b->machine ? CTX_GET(f->c, OBJECT_MACHINE, machine, b->machine) : NULL;
+	struct span s = {.error = NULL};
+
+	if (m && !is_dull(x) && in_phase(f, m, &s))
+		request_ended(f, x, m->meta.name, &s);
+}
+
+/* A request to an API server, as it was when it was started. */
+struct api_call {
+	struct context *c;
+	/* Trace and parent of its spans */
+	uint8_t trace[SPAN_TRACE_BYTES], parent[SPAN_ID_BYTES];
+	/* "": the request belongs to no machine */
+	char machine[254];
+};
+
+static void on_api_ended(const struct http_ended *x, void *arg)
+{
+	const struct api_call *a = arg;
+	struct span s = {.error = NULL};
+
+	if (!a->c->spans || !a->c->leading || is_dull(x))
+		return;
+	memcpy(s.trace, a->trace, sizeof(s.trace));
+	memcpy(s.parent, a->parent, sizeof(s.parent));
+	request_ended(a->c->spans, x, a->machine, &s);
+}
+
+static bool in_drain(const struct drain *d, struct span *s)
+{
+	if (!d || d->status.completion_time || str_empty(d->meta.uid))
+		return false;
+	trace_id(s->trace, "drain", d->meta.uid);
+	derive(s->parent, SPAN_ID_BYTES, "drain", d->meta.uid, 0);
+	return true;
+}
+
+/* Returns the Machine of the claim; NULL: it has none, or the machine has left the claim. */
+static const struct machine *machine_of(const struct spans *f, const struct node_claim *n)
+{
+	const struct machine *m = n && n->spec.machine_ref ? CTX_GET(f->c, OBJECT_MACHINE, machine,
+								     n->spec.machine_ref->name)
+							   : NULL;
+	const struct object_ref *r = m ? m->status.claim_ref : NULL;
+
+	return r && str_eq(r->uid, n->meta.uid) ? m : NULL;
+}
+
+/* Sets trace and parent of *s, and *machine, for a request about the object now. False: the object
+ * has no trace now. */
+static bool about(const struct spans *f, enum object_kind_id kind, const char *name, struct span *s,
+		  const struct machine **machine)
+{
+	*machine = NULL;
+	if (kind == OBJECT_DRAIN)
+		return in_drain(CTX_GET(f->c, OBJECT_DRAIN, drain, name), s);
+	if (kind == OBJECT_MACHINE)
+		*machine = CTX_GET(f->c, OBJECT_MACHINE, machine, name);
+	else if (kind == OBJECT_NODE_CLAIM)
+		*machine = machine_of(f, CTX_GET(f->c, OBJECT_NODE_CLAIM, node_claim, name));
+	return *machine && in_phase(f, *machine, s);
 }
 
 /* --- what others call ------------------------------------------------------------------------- */
@@ -361,6 +437,24 @@ void spans_act(struct spans *f, const struct machine *m, const char *act, int64_
 	s.start = s.end - (loop_now(loop) - began);
 	derive(s.id, SPAN_ID_BYTES, act, m->meta.name, s.start);
 	traces_add(f->traces, &s);
+}
+
+void spans_call(struct context *c, struct kube_call *call, enum object_kind_id kind,
+		const char *name)
+{
+	const struct machine *m;
+	struct api_call *a;
+	struct span s;
+
+	if (!c->spans || !call || !name || !about(c->spans, kind, name, &s, &m))
+		return;
+	a = mem_new(struct api_call);
+	a->c = c;
+	memcpy(a->trace, s.trace, sizeof(a->trace));
+	memcpy(a->parent, s.parent, sizeof(a->parent));
+	str_copy(a->machine, sizeof(a->machine), m ? m->meta.name : "");
+	kube_call_watch(call,
+			&(struct kube_call_watch){.ended = on_api_ended, .free = free, .arg = a});
 }
 
 void spans_drain(struct spans *f, const struct drain *was, const struct drain *is)

@@ -11,7 +11,8 @@
  *
  *   claim			root: from the creation of the NodeClaim until its machine serves
  *     claimed, imaging ...	a phase: the machine was in this state
- *       power-on, place ...	an act in this phase, or a request that changed something or failed
+ *       power-on, place ...	an act in this phase, or a request that changed something or failed,
+ *				to a BMC or an API server
  *   return			from the end of serving until the machine is free or quarantined
  *     draining, stopping ...	a phase: the machine was in this state
  *
@@ -50,6 +51,13 @@ void spans_drain(struct spans *f, const struct drain *was, const struct drain *i
  * it did not. */
 void spans_act(struct spans *f, const struct machine *m, const char *act, int64_t began,
 	       const struct err *e);
+/* Sends a span for each request of the call that changes something or fails, as part of what the
+ * object does now: the phase of a Machine or of a NodeClaim's machine, or the Drain. Does nothing
+ * for other objects, for a machine that serves or belongs to no claim, and without traces. Call in
+ * the turn of the loop that started the call. */
+struct kube_call;
+void spans_call(struct context *c, struct kube_call *call, enum object_kind_id kind,
+		const char *name);
 /* Logs and counts spans that were lost. Call before the metrics are written. */
 void spans_count(struct spans *f);
 

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/finalizer.h"
+#include "controller/core/spans.h"
 #include "kube/client.h"
 
 void writer_init(struct status_writer *w, struct context *c, void *arg)
@@ -95,6 +96,7 @@ static void send(struct status_writer *w, enum object_kind_id kind, const struct
 	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, w->name, subresource, type,
 			     body, on_answer, w);
 	kube_call_brief(w->call, is_known, w);
+	spans_call(w->c, w->call, kind, w->name);
 }
 
 /* Starts a merge patch; takes ownership of body. */
@@ -167,6 +169,7 @@ void writer_delete(struct status_writer *w, enum object_kind_id kind, const stru
 
 	begin(w, kind, m, true, done);
 	w->call = kube_delete(w->c->host, &object_resources[kind], NULL, w->name, &o, on_answer, w);
+	spans_call(w->c, w->call, kind, w->name);
 }
 
 void writer_create(struct status_writer *w, enum object_kind_id kind, json_t *o, kube_done *done)

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
+#include "controller/core/spans.h"
 #include "controller/core/webhook.h"
 #include "kube/call.h"
 
@@ -129,6 +130,7 @@ static void request(struct checkpoint *cp, const struct kube_entry *en, const ch
 		return;
 	cp->patch = kube_patch(cp->t->client, &KUBE_PODS, en->ns, en->name, NULL, KUBE_PATCH_MERGE,
 			       patch, on_patched, cp);
+	spans_call(cp->c, cp->patch, OBJECT_MACHINE, cp->machine);
 }
 
 struct look {

@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/core/spans.h"
 #include "controller/tenant/pod_ends.h"
 #include "kube/call.h"
 
@@ -228,6 +229,7 @@ static void ask(struct evict *ev, struct slot *s, const struct tenant_pod *pod, 
 		s->call = kube_delete(ev->t->client, &KUBE_PODS, p->ns, p->name, &o, on_answer, s);
 	}
 	kube_call_check(s->call, still_leaves, s);
+	spans_call(ev->c, s->call, OBJECT_MACHINE, ev->machine);
 	pod_ends_asked(ev->t->ends, p->uid, POD_ASK_SENT);
 }
 

@@ -6,6 +6,7 @@
 #include "api/resources.h"
 #include "base/log.h"
 #include "base/str.h"
+#include "controller/core/spans.h"
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/tenant/tenant.h"
@@ -63,6 +64,7 @@ void life_ask_tenant(struct life *l, struct kube_call *call)
 {
 	l->question.call = call;
 	kube_call_check(call, still_asked, l);
+	spans_call(l->c, call, OBJECT_MACHINE, l->name);
 }
 
 void life_answered(struct life *l, bool ok, const struct err *e)

@@ -21,6 +21,7 @@
 #include "controller/agent/endpoint.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
+#include "controller/core/spans.h"
 #include "controller/life/ask.h"
 #include "controller/life/clean_proof.h"
 #include "controller/life/journal.h"
@@ -370,6 +371,7 @@ static void create(struct life *l, const struct evidence *ev, char *envelope)
 				    json_pack("[s]", FINALIZER_WIPE_RECORD));
 	l->question.call =
 		kube_create(l->c->host, &object_resources[OBJECT_WIPE_RECORD], NULL, o, on_kept, l);
+	spans_call(l->c, l->question.call, OBJECT_MACHINE, l->name);
 	json_decref(o);
 	free(envelope);
 }

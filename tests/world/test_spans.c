@@ -2,6 +2,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include "api/resources.h"
 #include "base/str.h"
 #include "base/traces/traces.h"
 #include "controller/core/counters.h"
@@ -14,7 +15,7 @@
 #define SPANS_MAX 2000
 
 struct got {
-	char name[40], error[200], machine[64], act[80];
+	char name[40], error[200], machine[64], act[80], server[80], path[200];
 	uint8_t trace[16], id[8], parent[8];
 	bool root, client;
 	int64_t start, end;
@@ -58,6 +59,8 @@ static void on_post(struct httpd_req *q, void *arg)
 		str_copy(g->error, sizeof(g->error), s->status ? s->status->message : "");
 		str_copy(g->machine, sizeof(g->machine), text_of(s, "drover.machine"));
 		str_copy(g->act, sizeof(g->act), text_of(s, "drover.act"));
+		str_copy(g->server, sizeof(g->server), text_of(s, "server.address"));
+		str_copy(g->path, sizeof(g->path), text_of(s, "url.path"));
 		memcpy(g->trace, s->trace_id.data, 16);
 		memcpy(g->id, s->span_id.data, 8);
 		if (!g->root)
@@ -113,6 +116,63 @@ static size_t count(const char *name)
 	for (size_t i = 0; i < collector.n; i++)
 		n += str_eq(collector.v[i].name, name);
 	return n;
+}
+
+/* True if g is a request to the server with this URL. */
+static bool is_to(const struct got *g, const char *url)
+{
+	char *origin = http_origin(url);
+	bool is = str_eq(g->server, origin);
+
+	free(origin);
+	return is;
+}
+
+/* Returns the number of requests to the server with this URL. */
+static size_t count_to(const char *url)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < collector.n; i++)
+		n += is_to(&collector.v[i], url);
+	return n;
+}
+
+/* Returns the first request of this method to the server whose path begins with `path`, and ends
+ * with `tail`. */
+static const struct got *request(const char *url, const char *method, const char *path,
+				 const char *tail)
+{
+	for (size_t i = 0; i < collector.n; i++) {
+		const struct got *g = &collector.v[i];
+
+		if (is_to(g, url) && str_eq(g->name, method) && str_starts(g->path, path) &&
+		    str_ends(g->path, tail))
+			return g;
+	}
+	fail_msg("no %s %s...%s to %s", method, path, tail, url);
+	return NULL;
+}
+
+/* Returns the name of the span of which g is a part; "": it was not sent. */
+static const char *part_of(const struct got *g)
+{
+	for (size_t i = 0; i < collector.n; i++)
+		if (memcmp(collector.v[i].id, g->parent, 8) == 0 &&
+		    memcmp(collector.v[i].trace, g->trace, 16) == 0)
+			return collector.v[i].name;
+	return "";
+}
+
+/* Each span but the first has its parent in the same trace. */
+static void assert_no_orphan(void)
+{
+	for (size_t i = 0; i < collector.n; i++) {
+		const struct got *g = &collector.v[i];
+
+		if (!g->root && !*part_of(g))
+			fail_msg("the parent of %s %s was not sent", g->name, g->path);
+	}
 }
 
 static void assert_child(const struct got *g, const struct got *parent)
@@ -215,15 +275,127 @@ static void a_request_that_changes_a_bmc_is_part_of_its_phase(void **state)
 	booting = span("booting", NULL, 0);
 	for (size_t i = 0;; i++) {
 		post = span("POST", booting->trace, i);
-		if (memcmp(post->parent, booting->id, 8) == 0)
+		if (memcmp(post->parent, booting->id, 8) == 0 && is_to(post, w.servers[0].origin))
 			break;
 	}
 	assert_true(post->client);
 	assert_true(post->start >= booting->start - 1000 && post->end <= booting->end);
 	assert_true(post->start < post->end);
+	assert_true(count_to(w.servers[0].origin) > 0);
 	assert_string_equal(post->machine, w.servers[0].name);
 	/* Reads that succeed are not sent: there are hundreds. */
 	assert_int_equal(count("GET"), 0);
+	end(&w);
+}
+
+#define HOST "/apis/drover.dev/"
+#define CORE "/api/v1/"
+
+static void writes_to_api_servers_are_part_of_what_they_belong_to(void **state)
+{
+	const struct cluster *team;
+	const struct got *g;
+	struct sim_world w;
+	char claim[80];
+
+	(void)state;
+	begin(&w, 921, 1);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	str_copy(claim, sizeof(claim), world_at(&w.servers[0], "status.claimRef.name"));
+	team = &w.tenants[0];
+	/* What drover writes while the machine serves belongs to no phase. */
+	world_run(&w, 3600 * 1000);
+	leaving_drain(&w, "fans", 0, "");
+	world_wait_state(&w.servers[0], "draining", 60);
+	world_wait_state(&w.servers[0], "free", 900);
+	leaving_wait_target(&w, "Done");
+	world_run(&w, 60000);
+	g = request(w.replicas[0].origin, "PATCH", HOST, "/machines/gpu-1/status");
+	assert_string_equal(part_of(g), "claimed");
+	assert_true(g->client);
+	assert_string_equal(g->machine, "gpu-1");
+	assert_true(g->start <= g->end);
+	g = request(team->origin, "POST", CORE "namespaces/kube-system/secrets", "");
+	assert_string_equal(part_of(g), "imaging");
+	g = request(team->origin, "PATCH", CORE "nodes/", claim);
+	assert_string_equal(part_of(g), "joining");
+	g = request(team->origin, "POST", CORE "namespaces/default/pods/train/", "eviction");
+	assert_string_equal(part_of(g), "draining");
+	assert_string_equal(g->machine, "gpu-1");
+	g = request(team->origin, "DELETE", CORE "nodes/", claim);
+	assert_string_equal(part_of(g), "leaving");
+	g = request(w.replicas[0].origin, "PATCH", HOST, "/drains/fans/status");
+	assert_string_equal(part_of(g), "drain");
+	assert_string_equal(g->machine, "");
+	assert_int_equal(count("GET"), 0);
+	assert_no_orphan();
+	end(&w);
+}
+
+static void on_read(json_t *o, const struct err *e, void *arg)
+{
+	(void)o;
+	(void)e;
+	++*(unsigned *)arg;
+}
+
+static void read_machine(struct context *c, const char *name, unsigned *done)
+{
+	struct kube_call *call =
+		kube_get(c->host, &object_resources[OBJECT_MACHINE], NULL, name, on_read, done);
+
+	spans_call(c, call, OBJECT_MACHINE, "gpu-1");
+}
+
+/* A former leader sends no spans, whatever it had begun. */
+static void of_reads_of_api_servers_only_those_of_a_leader_that_fail_are_sent(void **state)
+{
+	struct sim_world w;
+	struct context *c;
+	unsigned done = 0;
+
+	(void)state;
+	begin(&w, 923, 1);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(&w.servers[0], "imaging", 600);
+	c = controller_context(w.replicas[0].controller);
+	read_machine(c, "gpu-1", &done);
+	read_machine(c, "none", &done);
+	world_run(&w, 2000);
+	read_machine(c, "nobody", &done);
+	c->leading = false;
+	for (int i = 0; i < 100 && done < 3; i++)
+		world_run(&w, 1);
+	c->leading = true;
+	assert_int_equal(done, 3);
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	world_run(&w, 10000);
+	assert_int_equal(count("GET"), 1);
+	assert_non_null(strstr(span("GET", NULL, 0)->path, "/machines/none"));
+	assert_string_equal(span("GET", NULL, 0)->error, "HTTP status 404");
+	end(&w);
+}
+
+/* An eviction that a budget refuses is shown with its status. */
+static void a_write_that_is_refused_says_why(void **state)
+{
+	const struct got *g;
+	struct sim_world w;
+
+	(void)state;
+	begin(&w, 922, 1);
+	world_wait_all(&w, "free", 600);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_running(&w, &w.tenants[0], "train", 900);
+	leaving_budget(&w, "train");
+	leaving_drain(&w, "fans", 0, "");
+	world_wait_state(&w.servers[0], "draining", 60);
+	world_run(&w, 60000);
+	g = request(w.tenants[0].origin, "POST", CORE "namespaces/default/pods/train/", "eviction");
+	assert_string_equal(g->error, "HTTP status 429");
 	end(&w);
 }
 
@@ -278,7 +450,7 @@ static void requests_to_a_bmc_of_two_machines_are_left_out(void **state)
 	world_wait_running(&w, &w.tenants[0], "train", 900);
 	world_run(&w, 10000);
 	assert_string_equal(span("claim", NULL, 0)->machine, w.servers[0].name);
-	assert_int_equal(count("POST"), 0);
+	assert_int_equal(count_to(w.servers[0].origin), 0);
 	end(&w);
 }
 
@@ -389,6 +561,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_claim_is_one_trace_from_the_pod_to_the_wipe),
 		cmocka_unit_test(a_request_that_changes_a_bmc_is_part_of_its_phase),
+		cmocka_unit_test(writes_to_api_servers_are_part_of_what_they_belong_to),
+		cmocka_unit_test(of_reads_of_api_servers_only_those_of_a_leader_that_fail_are_sent),
+		cmocka_unit_test(a_write_that_is_refused_says_why),
 		cmocka_unit_test(a_claim_that_fails_says_why),
 		cmocka_unit_test(requests_to_a_bmc_of_two_machines_are_left_out),
 		cmocka_unit_test(a_drain_is_a_trace_with_its_machines),
