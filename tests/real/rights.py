@@ -127,17 +127,6 @@ def in_force(what, caller, *request):
     testbed.wait_for(what, lambda: caller.ask(*request)[0] == 403, 60)
 
 
-VIEW = "view-at-home"
-
-
-def view_at_home(plane):
-    """Creates the ClusterRole drover-view of deploy/rbac.yaml under another name, because the one of
-    deploy/tenant-rbac.yaml has the same name, and one control plane is both clusters here."""
-    role = [d for d in (ROOT / "deploy/rbac.yaml").read_text().split("\n---\n")
-            if "kind: ClusterRole\nmetadata: {name: drover-view}" in d]
-    plane.apply(role[0].replace("{name: drover-view}", f"{{name: {VIEW}}}"))
-
-
 # --- on call ------------------------------------------------------------------------------------------
 
 MACHINE, POOL = f"{OURS}/machines/gpu-r1-07", f"{OURS}/nodepools/h100"
@@ -203,8 +192,7 @@ VERBS = [
 
 def on_call(plane, folder, judge):
     oncall, admin = person(plane, "olga", "drover-oncall"), person(plane, "ada", "drover-admin")
-    view_at_home(plane)
-    view = person(plane, "vera", VIEW)
+    view = person(plane, "vera", "drover-view")
     testbed.wait_for("role drover-view", lambda: view.ask("GET", MACHINE)[0] == 200, 60)
     conf = folder / "oncall.conf"
     conf.touch(mode=0o600)
@@ -337,7 +325,7 @@ def waivers(plane, folder, judge):
     name, and each act needs its entry."""
     admin = person(plane, "ava", "drover-admin")
     others = {name: person(plane, name, role) for name, role in (
-        ("owen", "drover-oncall"), ("viola", VIEW), ("abel", "drover-auditor"))}
+        ("owen", "drover-oncall"), ("viola", "drover-view"), ("abel", "drover-auditor"))}
     plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
                  "metadata": {"name": "machine-editor"},
                  "rules": [{"apiGroups": ["drover.dev"], "resources": ["machines"],
@@ -464,7 +452,7 @@ def granted(plane, name, role):
 
 def billing(plane, judge):
     """drover-view together with the Role drover-billing reads the bills, and writes nothing."""
-    clerk = person(plane, "bill", VIEW)
+    clerk = person(plane, "bill", "drover-view")
     home = f"/api/v1/namespaces/{SYSTEM}"
     for name in ("drover-bills-0", "drover-bills-f", "drover-bills-10"):
         plane.api("POST", f"{home}/configmaps", {"metadata": {"name": name}})
