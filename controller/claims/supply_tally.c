@@ -275,11 +275,13 @@ static bool check_entry(const struct kube_entry *en, void *arg)
 static void check_gone(struct supply_tally *t)
 {
 	const struct kube_cache *cache = t->c->cache[kinds[t->checks]];
+	OWN(arena) a = arena_new();
 	struct map_iter it;
 
+	/* The row is removed with its key, so the name has to be a copy. */
 	map_for_each (it, t->of[t->checks].rows)
 		if (!kube_cache_get(cache, "", it.key))
-			check_name(t, it.key);
+			check_name(t, arena_strdup(a, it.key));
 }
 
 static void check_begin(struct supply_tally *t)

@@ -52,6 +52,7 @@ static void an_empty_slot_answers_unsupported_later(void **state)
 	p->ops = &ops;
 	p->group = g;
 	list_init(&p->refusals);
+	timed_calls_init(&p->timed, g, NULL);
 	for (int i = 0; i < 4; i++)
 		c[i] = (struct provider_call){.done = on_done, .arg = &a[i]};
 	provider_observe(p, NULL, &c[0]);

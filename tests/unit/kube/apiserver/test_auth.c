@@ -533,10 +533,11 @@ static void apply_document(struct api *r, const char *text)
 static void apply_file(struct api *r, const char *name)
 {
 	FILE *f = fopen(name, "r");
-	char text[16384], *rest = text, *end;
+	char text[65536], *rest = text, *end;
 
 	assert_non_null(f);
 	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	assert_true(feof(f));
 	fclose(f);
 	for (; rest; rest = end) {
 		end = strstr(rest, "\n---\n");
