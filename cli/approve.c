@@ -97,17 +97,6 @@ static bool has_wwn(const json_t *drives, const char *wwn)
 	return false;
 }
 
-static bool has_text(const json_t *list, const char *text)
-{
-	json_t *v;
-	size_t i;
-
-	json_array_foreach (list, i, v)
-		if (str_eq(json_string_value(v), text))
-			return true;
-	return false;
-}
-
 /* Records the drives that leave spec.drives, and those of ids that only the BMC lists, if no
  * operator has accepted them before. Returns 0, or 1 after printing the error. */
 static int waive_drives(struct waive *w, const json_t *seen, const json_t *ids)
@@ -123,7 +112,7 @@ static int waive_drives(struct waive *w, const json_t *seen, const json_t *ids)
 			      json_str_at(d, "serialNumber")))
 			return 1;
 	json_array_foreach (ids, i, d)
-		if (!has_text(known, json_string_value(d)) &&
+		if (!json_has_str(known, str_or(json_string_value(d), "")) &&
 		    waive_add(w, WAIVED_UNSEEN_DRIVE, json_string_value(d), NULL))
 			return 1;
 	return 0;
@@ -142,7 +131,7 @@ static json_t *unseen(struct cli_client *c, const json_t *m, size_t *new)
 		const char *id = str_or(json_str_at(u, "id"), "");
 		const char *volume = json_str_at(u, "volume");
 
-		*new += !has_text(want, id);
+		*new += !json_has_str(want, id);
 		fprintf(c->json ? stderr : c->out,
 			"! %s %lld bytes, %s, %s%s%s: the BMC lists this drive, but drover's agent "
 			"does not see it and cannot wipe it\n",
@@ -174,7 +163,8 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 {
 	FILE *out = c->json ? stderr : c->out;
 	size_t forgotten, new;
-	json_t *seen = json_at(m, "status", "inventory", "drives"), *ids;
+	json_t *seen = json_at(m, "status", "inventory", "drives");
+	OWN_JSON ids = NULL;
 	const json_t *want = json_at(m, "spec", "drives");
 
 	if (!json_array_size(seen))
@@ -188,15 +178,13 @@ static int drives(struct cli_client *c, const struct cli_approve *a, const json_
 	ids = unseen(c, m, &new);
 	fflush(out);
 	/* mutant: drives-forgotten-unasked */
-	if ((forgotten + new && !a->yes &&confirm_forgotten(c, a->machine, m)) ||
-	    waive_drives(w, seen, ids)) {
-		json_decref(ids);
+	if (forgotten + new && !a->yes && confirm_forgotten(c, a->machine, m))
 		return -1;
-	}
+	if (waive_drives(w, seen, ids))
+		return -1;
 	json_object_set(spec, "drives", seen);
 	if (json_array_size(ids) || json_at(m, "spec", "unseenDrives"))
 		json_object_set(spec, "unseenDrives", ids);
-	json_decref(ids);
 	return 0;
 }
 

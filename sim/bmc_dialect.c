@@ -30,17 +30,6 @@ static bool taken(struct bmc_call *c, int answer, const char *name, bool power, 
 	return true;
 }
 
-static bool has(const json_t *list, const char *text)
-{
-	json_t *v;
-	size_t i;
-
-	json_array_foreach (list, i, v)
-		if (str_eq(json_string_value(v), text))
-			return true;
-	return false;
-}
-
 /* --- power ------------------------------------------------------------------------------------ */
 
 /* True if a BMC of this make accepts the Reset `type` in the present power state. False: the Reset
@@ -76,7 +65,7 @@ void bmc_dialect_reset(struct bmc_call *c)
 		bmc_error(c, 400, "ActionParameterMissing", action, "ResetType");
 		return;
 	}
-	if (allowed && !has(allowed, type)) {
+	if (allowed && !json_has_str(allowed, type)) {
 		bmc_error(c, 400, "ActionParameterValueNotInList", type, "ResetType", action);
 		return;
 	}
@@ -121,7 +110,7 @@ static bool boot_values_ok(struct bmc_call *c, const json_t *boot)
 			bmc_error(c, 400, "PropertyUnknown", member);
 			return false;
 		}
-		if (allowed && !has(allowed, text)) {
+		if (allowed && (!text || !json_has_str(allowed, text))) {
 			bmc_error(c, 400, "PropertyValueNotInList", str_or(text, "?"), member);
 			return false;
 		}
