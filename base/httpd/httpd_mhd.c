@@ -29,7 +29,7 @@
  * MHD's next callback then closes the connection.
  *
  * MHD_run() handles all resumed connections before it returns. So a reply resumes its connection at
- * once, but readers that are woken wait in a queue, of which each turn resumes WAKES. Otherwise one
+ * once, but readers that are woken wait in a queue, of which a turn resumes WAKES. Otherwise one
  * event for a thousand watches would delay every other request until all of them have received it.
  *
  *   begin -> body -> dispatch -+-> respond -> queue -> reader ... -> completed
@@ -80,6 +80,9 @@ struct httpd_mhd {
 	 * returned to the system. */
 	unsigned port, connections, peak;
 	bool client_ca, running, started;
+	/* replied: a reply was given since the last kick. gave_way: the last kick resumed no
+	 * reader, because of a reply. */
+	bool replied, gave_way;
 	/* MHD's last error message while starting. */
 	char log[160];
 };
@@ -186,11 +189,15 @@ static void suspend(struct exchange *x)
 	loop_fd_want(who->hangup, LOOP_HANGUP);
 }
 
-/* Resumes the next woken readers. */
+/* Resumes the next woken readers; gives way to replies, but not twice in succession. */
 static void resume_woken(struct httpd_mhd *m)
 {
 	struct exchange *x;
 
+	m->gave_way = m->replied && !m->gave_way;
+	m->replied = false;
+	if (m->gave_way)
+		return;
 	for (int i = 0; i < WAKES && (x = list_first(&m->woken, struct exchange, woken)); i++)
 		resume(x);
 }
@@ -241,6 +248,7 @@ static void mhd_respond(void *conn, int status, const struct http_header *h, siz
 	x->status = status;
 	if (body && body->size != 0)
 		x->body = *body;
+	x->m->replied = true;
 	x->response = new_response(x);
 	assert(x->response); /* MHD_create_response_*() fails only without memory. */
 	for (size_t i = 0; i < n; i++)
