@@ -5,9 +5,9 @@ apiserver_creates_per_s, apiserver_gets_per_s: requests per second of one client
 connections, one request in progress on each, for ConfigMaps of 1 KiB.  Both servers store on disk
 (etcd with fsync).  apiserver_watch_10k_mb: resident memory of the embedded server with 10,000 open
 watches and only the objects that it creates itself.
-apiserver_create_beside_1k_ms: median time of one create while 1,000 watches receive each object; its
-curve has 0, 10, 100 and 1,000 watches.  apiserver_fanout_per_s: events that those 1,000 watches
-received per second meanwhile.
+apiserver_create_beside_1k_ms: median time of one create, 50 times a second, while 1,000 watches
+receive each object; its curve has 0, 10, 100 and 1,000 watches.  apiserver_fanout_per_s: events that
+1,000 watches receive per second while one client creates objects without a pause.
 Arguments: seconds of each measurement (3), number of watches (10000).
 """
 import json
@@ -66,14 +66,17 @@ def watches(where, server, n):
             c.wait()
 
 
-def beside(where, n, seconds):
-    """Returns the median ms of a create beside n watches, and the events per second that they received."""
+def beside(where, n, action, seconds):
+    """Returns the median ms of a create beside n watches, and the events per second that they received.
+
+    action: "beside" with a pause between creates, "flood" without.
+    """
     follower = subprocess.Popen([LOAD, *where, "follow", str(n), "0", "w"],
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         if follower.stdout.readline() != "open\n":
             raise RuntimeError("the watches did not open")
-        done = subprocess.run([LOAD, *where, "beside", "1", str(seconds), "beside"],
+        done = subprocess.run([LOAD, *where, action, "1", str(seconds), action],
                               check=True, stdout=subprocess.PIPE, text=True)
         creates, median = done.stdout.split()
         follower.stdin.close()
@@ -86,16 +89,14 @@ def beside(where, n, seconds):
     return float(median), int(events) / float(took) if n else 0
 
 
-def beside_embedded(folder, seconds):
-    """Returns what beside() returns for each number of watches."""
-    results = []
-    for n in BESIDE:
-        server = servers.Embedded(f"{folder}/beside-{n}", durable=True)
-        try:
-            results.append(beside(credential(server.ready(), f"{folder}/beside-{n}"), n, seconds))
-        finally:
-            server.stop()
-    return results
+def beside_new(folder, n, action, seconds):
+    """Returns what beside() returns on an embedded server of its own."""
+    folder = f"{folder}/{action}-{n}"
+    server = servers.Embedded(folder, durable=True)
+    try:
+        return beside(credential(server.ready(), folder), n, action, seconds)
+    finally:
+        server.stop()
 
 
 def show(name, value, unit, goal, better, reference, n, **more):
@@ -118,7 +119,9 @@ def main():
                 figures[kind] = {what: rate(where, what, seconds, "bench")
                                  for what in ("create", "get")}
                 if kind == "real":
-                    figures["beside"] = beside(where, BESIDE[-1], seconds / 2)
+                    figures["beside"], figures["flood"] = (
+                        beside(where, BESIDE[-1], action, seconds / 2)
+                        for action in ("beside", "flood"))
             finally:
                 server.stop()
         server = servers.Embedded(f"{folder}/watched", durable=True)
@@ -126,18 +129,19 @@ def main():
             held, empty = watches(credential(server.ready(), f"{folder}/watched"), server, count)
         finally:
             server.stop()
-        points = beside_embedded(folder, seconds / 2)
+        points = [beside_new(folder, n, "beside", seconds / 2)[0] for n in BESIDE]
+        fanout = beside_new(folder, BESIDE[-1], "flood", seconds / 2)[1]
     for what, name, goal in (("create", "apiserver_creates_per_s", 3000),
                              ("get", "apiserver_gets_per_s", 20000)):
         value, n = figures["embedded"][what]
         show(name, value, "1/s", goal, "higher",
              ("kube-apiserver + etcd", figures["real"][what][0]), n)
     show("apiserver_watch_10k_mb", held, "MB", 256, "lower", ("before the watches", empty), count)
-    show("apiserver_create_beside_1k_ms", points[-1][0], "ms", 1, "lower",
+    show("apiserver_create_beside_1k_ms", points[-1], "ms", 1, "lower",
          ("kube-apiserver + etcd", figures["beside"][0]), BESIDE[-1],
-         curve=[[n, point[0]] for n, point in zip(BESIDE, points)])
-    show("apiserver_fanout_per_s", points[-1][1], "1/s", 100000, "higher",
-         ("kube-apiserver + etcd", figures["beside"][1]), BESIDE[-1])
+         curve=[list(point) for point in zip(BESIDE, points)])
+    show("apiserver_fanout_per_s", fanout, "1/s", 100000, "higher",
+         ("kube-apiserver + etcd", figures["flood"][1]), BESIDE[-1])
     return 0
 
 

@@ -10,11 +10,12 @@
  * reads the objects PREFIX-0 to PREFIX-99 of an earlier create. watch opens CONNECTIONS watches,
  * prints "open", and keeps the watches until its input ends.
  *
- * follow and beside measure watches that deliver events, in namespace kube-public. follow opens
- * CONNECTIONS watches from the present revision, prints "open", and reads all events until its
- * input ends and no further event arrives for QUIET_MS. It then prints the number of events and the
- * seconds between the first and the last one. beside creates objects one after another over one
- * connection, and prints the number of objects and the median time of a create in ms.
+ * follow, beside and flood measure watches that deliver events, in namespace kube-public. follow
+ * opens CONNECTIONS watches from the present revision, prints "open", and reads all events until
+ * its input ends and no further event arrives for QUIET_MS. It then prints the number of events and
+ * the seconds between the first and the last one. beside creates objects one after another over one
+ * connection, with a pause of PAUSE_MS between them, and prints the number of objects and the
+ * median time of a create in ms. flood is beside without pauses.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@
 
 #define ANSWER_MAX 16384
 #define QUIET_MS 300
+#define PAUSE_MS 20
 #define CREATES_MAX 100000
 #define PATH "/api/v1/namespaces/default/configmaps"
 /* ConfigMaps of an otherwise empty namespace: the watch is measured, not its initial list */
@@ -322,7 +324,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void beside(const struct load *l, double seconds)
+static void beside(const struct load *l, double seconds, unsigned pause_ms)
 {
 	static double took[CREATES_MAX];
 	SSL *s = open_one(l);
@@ -334,6 +336,7 @@ static void beside(const struct load *l, double seconds)
 		if (take(s) != 201)
 			die("an answer of another code");
 		took[n++] = now() - asked;
+		(void)usleep(pause_ms * 1000);
 	}
 	qsort(took, n, sizeof(*took), by_value);
 	(void)printf("%u %.6f\n", n, took[n / 2] * 1000);
@@ -348,8 +351,8 @@ int main(int argc, char **argv)
 	char host[256], *colon;
 
 	if (argc != 8 || !str_copy(host, sizeof(host), argv[1]) || !(colon = strrchr(host, ':')))
-		die("ADDRESS:PORT CA CREDENTIAL create|get|watch|follow|beside CONNECTIONS SECONDS "
-		    "PREFIX");
+		die("ADDRESS:PORT CA CREDENTIAL create|get|watch|follow|beside|flood CONNECTIONS "
+		    "SECONDS PREFIX");
 	*colon = '\0';
 	l.host = host;
 	l.port = colon + 1;
@@ -371,7 +374,9 @@ int main(int argc, char **argv)
 	else if (str_eq(argv[4], "follow"))
 		follow(&l, (unsigned)atoi(argv[5]));
 	else if (str_eq(argv[4], "beside"))
-		beside(&l, atof(argv[6]));
+		beside(&l, atof(argv[6]), PAUSE_MS);
+	else if (str_eq(argv[4], "flood"))
+		beside(&l, atof(argv[6]), 0);
 	else
 		run(&l, str_eq(argv[4], "create"), (unsigned)atoi(argv[5]), atof(argv[6]));
 	freeaddrinfo(l.where);
