@@ -37,26 +37,45 @@ const struct message *message_of_kind(const char *group, const char *version, co
 		       : NULL;
 }
 
+/* The fields of a message are read several times per write of an object. So the functions below
+ * use neither printf nor strtoul. */
 static const struct {
 	const char *name;
+	size_t len;
 	enum message_type type;
 } types[] = {
-	{"s", MESSAGE_STRING},
-	{"b", MESSAGE_BYTES},
-	{"t", MESSAGE_BOOL},
-	{"i", MESSAGE_INT},
-	{"l", MESSAGE_STRINGS},
-	{"Time", MESSAGE_TIME},
-	{"MicroTime", MESSAGE_MICRO_TIME},
-	{"Quantity", MESSAGE_QUANTITY},
-	{"IntOrString", MESSAGE_INT_OR_STRING},
-	{"FieldsV1", MESSAGE_ANY},
-	{"RawExtension", MESSAGE_ANY},
+#define TYPE(name, type)                                                                           \
+	{                                                                                          \
+		name, sizeof(name) - 1, type                                                       \
+	}
+	TYPE("s", MESSAGE_STRING),
+	TYPE("b", MESSAGE_BYTES),
+	TYPE("t", MESSAGE_BOOL),
+	TYPE("i", MESSAGE_INT),
+	TYPE("l", MESSAGE_STRINGS),
+	TYPE("Time", MESSAGE_TIME),
+	TYPE("MicroTime", MESSAGE_MICRO_TIME),
+	TYPE("Quantity", MESSAGE_QUANTITY),
+	TYPE("IntOrString", MESSAGE_INT_OR_STRING),
+	TYPE("FieldsV1", MESSAGE_ANY),
+	TYPE("RawExtension", MESSAGE_ANY),
 };
 
-static void read_type(const struct message *m, const char *type, struct message_field *f)
+/* Appends text to out, which has *n bytes of `size`. The assertion cannot fail, because a test
+ * makes sure that every word of the table messages.def fits. */
+static void append(char *out, size_t size, size_t *n, const char *text, size_t len)
 {
-	const char *dot = strrchr(m->name, '.');
+	assert(len < size - *n);
+	memcpy(out + *n, text, len);
+	*n += len;
+	out[*n] = '\0';
+}
+
+static void read_type(const struct message *m, const char *type, size_t len,
+		      struct message_field *f)
+{
+	const char *begin = type;
+	size_t n = 0;
 
 	f->always = *type == '!';
 	f->keeps_zero = *type == '=' || f->always;
@@ -65,43 +84,49 @@ static void read_type(const struct message *m, const char *type, struct message_
 	f->list = str_starts(type, "[]");
 	f->map = str_starts(type, "{}");
 	type += f->list || f->map ? 2 : 0;
+	len -= (size_t)(type - begin);
 	f->type = MESSAGE_MESSAGE;
+	f->of[0] = '\0';
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (str_eq(types[i].name, type))
+		if (types[i].len == len && memcmp(types[i].name, type, len) == 0) {
 			f->type = types[i].type;
-	if (f->type != MESSAGE_MESSAGE)
-		return;
-	if (strchr(type, '.'))
-		(void)str_copy(f->of, sizeof(f->of), type);
-	else
-		(void)str_format(f->of, sizeof(f->of), "%.*s.%s", (int)(dot - m->name), m->name,
-				 type);
+			return;
+		}
+	/* A name without a group and version is of the same ones as m. */
+	if (!memchr(type, '.', len))
+		append(f->of, sizeof(f->of), &n, m->name,
+		       (size_t)(strrchr(m->name, '.') + 1 - m->name));
+	append(f->of, sizeof(f->of), &n, type, len);
 }
 
-/* Copies the next word of a row of the table messages.def to out; returns the position behind the
- * word. The assertion cannot fail, because a test makes sure that every word of the table fits. */
-static const char *take_word(const char *text, char *out, size_t size)
+static size_t word_length(const char *text)
 {
-	size_t n = strcspn(text, " ,");
+	size_t n = 0;
 
-	assert(n > 0 && n < size);
-	memcpy(out, text, n);
-	out[n] = '\0';
-	return text + n + strspn(text + n, " ");
+	while (text[n] && text[n] != ' ' && text[n] != ',')
+		n++;
+	return n;
 }
 
 bool message_next(const struct message *m, const char **at, struct message_field *f)
 {
 	const char *text = *at ? *at : m->fields;
-	char *name, type[sizeof(f->of)];
+	size_t len, n = 0;
 
 	if (!*text)
 		return false;
-	f->number = (unsigned)strtoul(text, &name, 10);
-	text = take_word(name + strspn(name, " "), f->name, sizeof(f->name));
-	text = take_word(text, type, sizeof(type));
-	*at = text + strspn(text, ", ");
-	f->of[0] = '\0';
-	read_type(m, type, f);
+	f->number = 0;
+	for (; *text >= '0' && *text <= '9'; text++)
+		f->number = f->number * 10 + (unsigned)(*text - '0');
+	text += *text == ' ';
+	len = word_length(text);
+	append(f->name, sizeof(f->name), &n, text, len);
+	text += len + (text[len] == ' ');
+	len = word_length(text);
+	read_type(m, text, len, f);
+	text += len;
+	while (*text == ' ' || *text == ',')
+		text++;
+	*at = text;
 	return true;
 }
