@@ -137,9 +137,21 @@ const char *resource_key(const struct resource *r, struct arena *a, const char *
 			 const char *name)
 {
 	bool with_ns = r->namespaced && ns;
+	size_t key_len = strlen(r->key), ns_len = with_ns ? strlen(ns) : 0,
+	       name_len = name ? strlen(name) : 0;
+	/* Without arena_printf(), because every request needs the key of its object. */
+	char *key = arena_alloc(a, key_len + ns_len + with_ns + name_len + 1), *end = key + key_len;
 
-	return arena_printf(a, "%s%s%s%s", r->key, with_ns ? ns : "", with_ns ? "/" : "",
-			    str_or(name, ""));
+	memcpy(key, r->key, key_len);
+	if (with_ns) {
+		memcpy(end, ns, ns_len);
+		end += ns_len;
+		*end++ = '/';
+	}
+	if (name)
+		memcpy(end, name, name_len);
+	end[name_len] = '\0';
+	return key;
 }
 
 size_t resource_subs(const struct resource *r, struct subresource *out)
