@@ -558,7 +558,7 @@ static void measure_scale(const char *iso, bool only_start, unsigned size)
 	tell_curve("scale_start_cpu_s", "s", &cpu, cpu.values[last], 8, "jansson, the same objects",
 		   m.json_cpu);
 	if (last)
-		tell_curve("scale_start_cpu_exponent", "exponent", &cpu, entry_exponent(&cpu), 1.1,
+		tell_curve("scale_start_cpu_exponent", "", &cpu, entry_exponent(&cpu), 1.1,
 			   "linear growth", 1);
 	tell_curve("scale_start_s", "s", &wall, wall.values[last], 60, "its processor time",
 		   m.start_cpu);
