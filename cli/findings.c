@@ -130,7 +130,8 @@ void findings_print(const struct findings *f, bool json, bool colour, FILE *out)
 	else
 		fputs("nothing wrong", out);
 	if (findings_of(f, FINDING_WARNING))
-		fprintf(out, ", %zu warnings", findings_of(f, FINDING_WARNING));
+		fprintf(out, ", %zu warning%s", findings_of(f, FINDING_WARNING),
+			findings_of(f, FINDING_WARNING) == 1 ? "" : "s");
 	if (findings_of(f, FINDING_UNKNOWN))
 		fprintf(out, ", %zu could not be checked", findings_of(f, FINDING_UNKNOWN));
 	fputc('\n', out);

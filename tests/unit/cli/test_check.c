@@ -239,7 +239,7 @@ static void an_api_server_without_policies_is_a_warning(void **state)
 	assert_int_equal(check(), 0);
 	assert_said("warn   admission policies: the API server does not serve "
 		    "ValidatingAdmissionPolicies");
-	assert_said("nothing wrong, 1 warnings\n");
+	assert_said("nothing wrong, 1 warning\n");
 }
 
 static void policies_that_the_user_may_not_read_are_unknown(void **state)
