@@ -83,9 +83,9 @@ static void add_tenant(json_t *list, const struct up_cluster *t)
 
 /* Returns the NodePool, owned by the caller. Its empty nodes are removed after a few seconds, so
  * that a user sees the removal happen. */
-static json_t *pool(const struct up *u)
+static json_t *pool(const struct up *u, const char *digest)
 {
-	char *url = up_url(u, "http", UP_PORT_IMAGES);
+	char *url = up_url(u->port, "http", UP_PORT_IMAGES);
 	char *image = mem_printf("%s/node.raw", url);
 	json_t *o = json_pack(
 		"{s:s,s:s,s:{s:s},s:{s:{},s:{s:{s:[{s:s}],s:[{s:s,s:s,s:[s]}],s:[{s:s,s:s}],"
@@ -95,9 +95,9 @@ static json_t *pool(const struct up *u)
 		UP_PROVIDER, "requirements", "key", "node.kubernetes.io/instance-type", "operator",
 		"In", "values", "hgx-h100-8", "taints", "key", "nvidia.com/gpu", "effect",
 		"NoSchedule", "images", "kubernetesVersion", "1.36", "url", image, "format", "raw",
-		"digest", up_rack_image_digest(u->rack), "network", "isolation", "Required",
-		"terminationGracePeriod", "1m", "disruption", "consolidateAfter", "5s", "budgets",
-		"nodes", "100%", "wipe", "minimumLevel", "flash", "Clear", "hdd", "Clear");
+		"digest", digest, "network", "isolation", "Required", "terminationGracePeriod",
+		"1m", "disruption", "consolidateAfter", "5s", "budgets", "nodes", "100%", "wipe",
+		"minimumLevel", "flash", "Clear", "hdd", "Clear");
 
 	free(image);
 	free(url);
@@ -124,28 +124,28 @@ static void add_reader(json_t *list)
 					      VIEW_NAME, "namespace", NAMESPACE));
 }
 
-static json_t *all_objects(const struct up *u, struct err *e)
+static json_t *all_objects(const struct up *u, const json_t *rack, const char *digest,
+			   struct err *e)
 {
 	json_t *list = json_array(), *bmc = secret(NAMESPACE, UP_PROVIDER "-bmc"),
-	       *ca = secret(NAMESPACE, UP_PROVIDER "-ca"), *rack;
+	       *ca = secret(NAMESPACE, UP_PROVIDER "-ca");
+	int rc = add_crds(list, e);
 
 	put_data(bmc, "username", "drover");
 	put_data(bmc, "password", secret_expose(u->bmc_password));
 	put_data(ca, "ca.crt", up_server_ca_pem(u->host.server));
-	rack = add_crds(list, e) < 0 ? NULL : up_rack_objects(u->rack, e);
 	json_array_append_new(list, namespace(NAMESPACE));
 	json_array_append_new(list, bmc);
 	json_array_append_new(list, ca);
 	add_reader(list);
-	if (!rack) {
+	if (rc < 0) {
 		json_decref(list);
 		return NULL;
 	}
 	for (int i = 0; i < UP_TENANTS; i++)
 		add_tenant(list, &u->tenants[i]);
-	json_array_extend(list, rack);
-	json_array_append_new(list, pool(u));
-	json_decref(rack);
+	json_array_extend(list, (json_t *)rack);
+	json_array_append_new(list, pool(u, digest));
 	return list;
 }
 
@@ -302,7 +302,8 @@ static void next(struct up_apply *a)
 	}
 }
 
-struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, void *arg), void *arg,
+struct up_apply *up_apply_new(struct up *u, const json_t *rack, const char *digest,
+			      void (*done)(const struct err *e, void *arg), void *arg,
 			      struct err *e)
 {
 	struct up_apply *a = mem_new(struct up_apply);
@@ -310,7 +311,7 @@ struct up_apply *up_apply_new(struct up *u, void (*done)(const struct err *e, vo
 	a->u = u;
 	a->done = done;
 	a->arg = arg;
-	if (begin(a, &u->host, all_objects(u, e), e) < 0) {
+	if (begin(a, &u->host, all_objects(u, rack, digest, e), e) < 0) {
 		up_apply_free(a);
 		return NULL;
 	}

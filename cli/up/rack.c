@@ -1,26 +1,31 @@
 /*
- * rack: the simulated rack of `drover up`. It has the machines, a TLS listener on the address of
- * each BMC, one more listener for users and for the program that moves switch ports, and the server
- * of the OS image.
- * Tests: tests/real/up.py, examples/demo.py
+ * rack: the simulated machines of `drover up`, with the listeners of their BMCs.
  */
+#include "cli/up/rack.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/crypto.h"
 #include "base/data/yaml.h"
+#include "base/file.h"
 #include "base/http/http_curl.h"
+#include "base/httpd/httpd_mhd.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/up/files.h"
-#include "cli/up/server.h"
-#include "cli/up/up.h"
+#include "sim/faults.h"
 #include "sim/node.h"
 #include "sim/rack.h"
 
-#define CONNECTIONS 2048
+#define CONNECTIONS 8192
+#define FAULTS_MAX (1u << 20)
+#define CERT_DAYS 365 /* lifetime of the certificates, which are issued anew at each start */
 #define PER_OCTET 250 /* number of BMC addresses with the same third octet, as in sim/rack.h */
 #define IMAGE_BYTES (16u << 20)
 /* seconds that a machine takes to write the image: long enough for a user to see it */
@@ -34,8 +39,12 @@
 #define CROWD_PER_MINUTE 120
 
 struct up_rack {
-	struct up *up;
+	const struct up_rack_spec *spec;
 	struct loop_group *group;
+	/* Memory of the texts in `faults` */
+	struct arena *arena;
+	struct sim_faults faults;
+	struct secret *bmc_password, *kubelet_token, *ca_key;
 	struct http *http;
 	struct sim_rack *rack;
 	struct httpd *httpd, *images;
@@ -43,10 +52,12 @@ struct up_rack {
 	unsigned nbmcs;
 	char *image;
 	char digest[CRYPTO_DIGEST_TEXT];
-	char *urls[2], *bmc_format, *folder, *origins[UP_TENANTS], *segments[UP_TENANTS];
+	char *urls[2], *bmc_format, *folder, *segments[UP_TENANTS];
 	const char *cas[UP_TENANTS + 1];
 	struct sim_route routes[UP_TENANTS + 1];
-	char driver[4096], *people_url, *ca_path;
+	char *people_url, *ca_path;
+	/* Descriptor of the lock on the folder; -1: not open. */
+	int lock;
 };
 
 /* --- the image -------------------------------------------------------------------------------- */
@@ -67,7 +78,7 @@ static int serve_image(struct up_rack *r, struct err *e)
 	r->images = httpd_new(r->group);
 	httpd_route(r->images, "GET", "/node.raw", 0, on_image, r);
 	str_format(address, sizeof(address), "127.0.0.1:%lld",
-		   (long long)(r->up->port + UP_PORT_IMAGES));
+		   (long long)(r->spec->port + UP_PORT_IMAGES));
 	r->images_l = httpd_mhd_new(r->images, &s, e);
 	return r->images_l ? 0 : err_wrap(e, "images on %s", address);
 }
@@ -75,11 +86,6 @@ static int serve_image(struct up_rack *r, struct err *e)
 const char *up_rack_image_digest(const struct up_rack *r)
 {
 	return r->digest;
-}
-
-const char *up_rack_driver(const struct up_rack *r)
-{
-	return r->driver;
 }
 
 /* --- machines --------------------------------------------------------------------------------- */
@@ -93,23 +99,23 @@ static void bmc_host(unsigned number, char out[static 24])
  * servers. */
 static int make_rack(struct up_rack *r, struct err *e)
 {
-	struct up *u = r->up;
+	const struct up_rack_spec *u = r->spec;
 	struct sim_rack_spec s = {
 		.machines = (unsigned)u->machines,
 		.racks = (unsigned)u->racks,
 		.data = r->folder,
 		.user = "drover",
-		.password = u->bmc_password,
+		.password = r->bmc_password,
 		.http = r->http,
 		.endpoint_format = r->bmc_format,
 		.cluster_cas = r->cas,
 		.routes = r->routes,
-		.ca_pem = up_server_ca_pem(u->host.server),
+		.ca_pem = u->machines <= UP_LISTENERS ? u->ca_pem : NULL,
 		.media_url = r->urls[0],
 		.agent_url = r->urls[1],
 		.loopback_only = true,
-		.kubelet_token = u->kubelet_token,
-		.faults = &u->faults,
+		.kubelet_token = r->kubelet_token,
+		.faults = &r->faults,
 	};
 	struct sim_times t = sim_times_or_fast(&(struct sim_times){0});
 
@@ -122,29 +128,30 @@ static int make_rack(struct up_rack *r, struct err *e)
 		.write_bytes_per_s = (int64_t)IMAGE_BYTES / IMAGE_S * u->speed,
 	};
 	for (int i = 0; i < UP_TENANTS; i++) {
-		r->cas[i] = up_server_ca_pem(u->tenants[i].server);
+		r->cas[i] = u->tenants[i].ca_pem;
 		r->segments[i] = mem_printf("tenant/%s", u->tenants[i].name);
-		r->routes[i] =
-			(struct sim_route){r->segments[i], up_server_url(u->tenants[i].server)};
+		r->routes[i] = (struct sim_route){r->segments[i], u->tenants[i].url};
 	}
 	r->rack = sim_rack_new(r->group, &s, e);
 	return r->rack ? 0 : -1;
 }
 
-/* Opens a TLS listener with a certificate for `host` only, because one certificate with the names
- * of all BMCs would make each handshake large. what: name of the listener, for errors. NULL with
- * *e. */
-static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const char *host,
-				   enum up_port port, struct err *e)
+/* Opens a TLS listener on address `on`, with a certificate for `host` only, because one certificate
+ * with the names of all BMCs would make each handshake large. what: name of the listener, for
+ * errors. NULL with *e. */
+static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const char *on,
+				   const char *host, enum up_port port, unsigned connections,
+				   struct err *e)
 {
 	const char *const names[] = {host, NULL};
 	char address[40], *cert = NULL;
-	struct httpd_mhd_spec s = {.address = address, .max_connections = BMC_CONNECTIONS};
+	struct httpd_mhd_spec s = {.address = address, .max_connections = connections};
 	struct httpd_mhd *m = NULL;
 	OWN(secret) key = NULL;
 
-	str_format(address, sizeof(address), "%s:%lld", host, (long long)(r->up->port + port));
-	if (up_certificate(r->up, names, &cert, &key, e) == 0) {
+	str_format(address, sizeof(address), "%s:%lld", on, (long long)(r->spec->port + port));
+	if (crypto_cert_issue(r->spec->ca_pem, r->ca_key, "drover up", names,
+			      loop_wall(loop_of(r->group)), CERT_DAYS, &cert, &key, e) == 0) {
 		s.cert_pem = cert;
 		s.key_pem = key;
 		m = httpd_mhd_new(r->httpd, &s, e);
@@ -158,16 +165,19 @@ static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const ch
 static int listen_bmcs(struct up_rack *r, struct err *e)
 {
 	unsigned n = sim_rack_count(r->rack);
+	bool each = n <= UP_LISTENERS; /* true: each BMC has a listener */
 	char host[24];
 
 	r->bmcs = mem_calloc(n, sizeof(*r->bmcs));
-	for (; r->nbmcs < n; r->nbmcs++) {
+	for (; r->nbmcs < (each ? n : 1); r->nbmcs++) {
 		bmc_host(r->nbmcs + 1, host);
-		r->bmcs[r->nbmcs] = listen_on(r, "BMC", host, UP_PORT_BMC, e);
+		r->bmcs[r->nbmcs] = listen_on(r, "BMC", each ? host : "0.0.0.0", host, UP_PORT_BMC,
+					      each ? BMC_CONNECTIONS : CONNECTIONS, e);
 		if (!r->bmcs[r->nbmcs])
 			return -1;
 	}
-	r->people = listen_on(r, "rack", "127.0.0.1", UP_PORT_RACK, e);
+	r->people =
+		listen_on(r, "rack", "127.0.0.1", "127.0.0.1", UP_PORT_RACK, BMC_CONNECTIONS, e);
 	return r->people ? 0 : -1;
 }
 
@@ -175,7 +185,7 @@ static int listen_bmcs(struct up_rack *r, struct err *e)
  * `drover sim fault` reads them. */
 static int write_way(const struct up_rack *r, struct err *e)
 {
-	const char *ca = up_server_ca_pem(r->up->host.server);
+	const char *ca = r->spec->ca_pem;
 	char *path = mem_printf("%s/url", r->folder);
 	int rc = up_write(path, r->people_url, strlen(r->people_url), e);
 
@@ -188,36 +198,66 @@ static int write_way(const struct up_rack *r, struct err *e)
 	return rc;
 }
 
-struct up_rack *up_rack_new(struct up *u, struct err *e)
+/* Two processes in one folder would overwrite each other's machines. */
+static int lock_folder(struct up_rack *r, struct err *e)
+{
+	char *path = mem_printf("%s/lock", r->folder);
+	int rc = 0;
+
+	r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (r->lock < 0)
+		rc = err_errno(e, errno, "%s", path);
+	else if (flock(r->lock, LOCK_EX | LOCK_NB) < 0)
+		rc = err_set(e, ERR_CONFLICT, errno, "%s: another simulated rack uses it",
+			     r->folder);
+	free(path);
+	return rc;
+}
+
+int up_faults_read(const char *path, struct arena *a, struct sim_faults *out, struct err *e)
+{
+	size_t len;
+	char *text;
+	int rc;
+
+	if (!path)
+		return 0;
+	text = file_text(path, FAULTS_MAX, &len, e);
+	rc = text ? sim_faults_read(text, len, a, out, e) : -1;
+	free(text);
+	return rc < 0 ? err_wrap(e, "--faults %s", path) : 0;
+}
+
+static int begin(struct up_rack *r, struct err *e)
+{
+	if (up_faults_read(r->spec->faults, r->arena, &r->faults, e) < 0 ||
+	    up_folder(r->folder, e) < 0 || lock_folder(r, e) < 0 || make_rack(r, e) < 0)
+		return -1;
+	r->httpd = httpd_new(r->group);
+	sim_rack_routes(r->rack, r->httpd);
+	return listen_bmcs(r, e) < 0 || write_way(r, e) < 0 ? -1 : serve_image(r, e);
+}
+
+struct up_rack *up_rack_new(struct loop *l, const struct up_rack_spec *s, struct err *e)
 {
 	struct up_rack *r = mem_new(struct up_rack);
-	ssize_t n = readlink("/proc/self/exe", r->driver, sizeof(r->driver) - 1);
-	int rc = n < 0 ? err_errno(e, errno, "/proc/self/exe") : 0;
 
-	r->up = u;
-	r->group = loop_group_new(u->loop, "rack");
+	r->spec = s;
+	r->lock = -1;
+	r->arena = arena_new();
+	r->group = loop_group_new(l, "rack");
 	r->http = http_new(r->group, http_curl_new(r->group, CONNECTIONS), 0);
-	r->folder = mem_printf("%s/rack", u->data);
-	r->ca_path = mem_printf("%s/host/ca.crt", u->data);
-	r->people_url = up_url(u, "https", UP_PORT_RACK);
-	r->urls[0] = up_url(u, "http", UP_PORT_MEDIA);
-	r->urls[1] = up_url(u, "https", UP_PORT_AGENT);
+	r->bmc_password = secret_from_str(s->bmc_password);
+	r->kubelet_token = secret_from_str(s->kubelet_token);
+	r->ca_key = secret_from_str(s->ca_key);
+	r->folder = mem_printf("%s/rack", s->data);
+	r->ca_path = mem_printf("%s/host/ca.crt", s->data);
+	r->people_url = up_url(s->port, "https", UP_PORT_RACK);
+	r->urls[0] = up_url(s->port, "http", UP_PORT_MEDIA);
+	r->urls[1] = up_url(s->port, "https", UP_PORT_AGENT);
 	r->bmc_format =
-		mem_printf("https://127.10.%%u.%%u:%lld", (long long)(u->port + UP_PORT_BMC));
-	if (rc == 0)
-		rc = up_folder(r->folder, e);
-	if (rc == 0)
-		rc = make_rack(r, e);
-	if (rc == 0) {
-		r->httpd = httpd_new(r->group);
-		sim_rack_routes(r->rack, r->httpd);
-		rc = listen_bmcs(r, e);
-	}
-	if (rc == 0)
-		rc = write_way(r, e);
-	if (rc == 0)
-		rc = serve_image(r, e);
-	if (rc < 0) {
+		mem_printf("https://127.10.%%u.%%u:%lld", (long long)(s->port + UP_PORT_BMC));
+	if (begin(r, e) < 0) {
 		up_rack_free(r);
 		return NULL;
 	}
@@ -239,6 +279,10 @@ void up_rack_free(struct up_rack *r)
 	loop_group_free(r->group);
 	for (int i = 0; i < UP_TENANTS; i++)
 		free(r->segments[i]);
+	secret_free(r->bmc_password);
+	secret_free(r->kubelet_token);
+	secret_free(r->ca_key);
+	arena_free(r->arena);
 	free(r->bmcs);
 	free(r->image);
 	free(r->urls[0]);
@@ -247,6 +291,8 @@ void up_rack_free(struct up_rack *r)
 	free(r->folder);
 	free(r->people_url);
 	free(r->ca_path);
+	if (r->lock >= 0)
+		close(r->lock);
 	free(r);
 }
 
@@ -258,17 +304,18 @@ static int finish_provider(const struct up_rack *r, json_t *spec)
 {
 	return json_object_set_new(spec, "network",
 				   json_pack("{s:s,s:{s:[s,s,s,s,s,s]},s:{s:s,s:s}}", "type",
-					     "exec", "exec", "command", r->driver, "sim",
+					     "exec", "exec", "command", r->spec->program, "sim",
 					     "port-move", r->people_url, "--ca", r->ca_path,
 					     "segments", "quarantine", "quarantine", "provisioning",
 					     "provisioning")) ||
 	       json_object_set_new(spec, "wipe",
 				   json_pack("{s:{s:s,s:s},s:s}", "minimumLevel", "flash", "Clear",
 					     "hdd", "Clear", "minimumTrust", "BootNetwork")) ||
-	       json_object_set_new(spec, "limits",
-				   json_pack("{s:i, s:i, s:i}", "powerOnPerMinute",
-					     r->nbmcs > CROWD ? CROWD_PER_MINUTE : PER_MINUTE,
-					     "requestsPerSecond", 200, "concurrentOperations", 32));
+	       json_object_set_new(
+		       spec, "limits",
+		       json_pack("{s:i, s:i, s:i}", "powerOnPerMinute",
+				 sim_rack_count(r->rack) > CROWD ? CROWD_PER_MINUTE : PER_MINUTE,
+				 "requestsPerSecond", 200, "concurrentOperations", 32));
 }
 
 json_t *up_rack_objects(const struct up_rack *r, struct err *e)

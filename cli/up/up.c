@@ -1,6 +1,6 @@
 /*
- * up: `drover up`. Runs a host cluster, two virtual clusters, a rack of simulated machines and
- * drover's controller in one process, for use on a laptop.
+ * up: `drover up`. Runs a host cluster, two virtual clusters and drover's controller in one
+ * process, and a rack of simulated machines in another, for use on a laptop.
  */
 #include "cli/up/up.h"
 #include "sim/medium.h"
@@ -40,17 +40,16 @@
 #define PORT_MIN 1024
 #define PORT_MAX (65535 - UP_PORTS)
 #define PORT_TEXT 16
-#define MACHINES_MAX 1000
-#define FAULTS_MAX (1u << 20)
+#define CERT_DAYS 365 /* lifetime of the certificates, which are issued anew at each start */
 #define CONNECTIONS 2048
 #define SETTLE_MS 5000
 #define POLL_MS 500
-/* time that is added to the poll interval for each machine, because all machines share one loop
- * with their BMCs and agents */
+/* time that is added to the poll interval for each machine, because all machines share one
+ * computer with their BMCs and agents */
 #define POLL_EACH_MS 2
 /* Factor by which the timeouts of the Lease are multiplied. Long timeouts do no harm, because no
  * other replica waits to become leader. They are needed on a slow computer, where a call to the
- * host cluster waits until the loop has done the work of up to 1000 machines. */
+ * host cluster waits until the loop has done the work of up to UP_MACHINES_MAX machines. */
 #define LEASE_SLOWER 8
 /* shortest poll interval of a machine at rest; short because no network is involved */
 #define IDLE_POLL_MS 5000
@@ -62,11 +61,11 @@
 
 static const char *const tenant_names[UP_TENANTS] = {"team-a", "team-b"};
 
-enum { OPT_PORT = 256, OPT_DEBUG, OPT_TRACES, OPT_RACKS };
+enum { OPT_PORT = 256, OPT_DEBUG, OPT_TRACES, OPT_RACKS, OPT_RACK_ONLY };
 
 static const struct argp_option options[] = {
 	{"data", 'd', "DIR", 0, "Directory for all data (default: ~/.drover/up)", 0},
-	{"machines", 'm', "N", 0, "Machines, 1 to 1000 (default: 8)", 0},
+	{"machines", 'm', "N", 0, "Machines, 1 to 10000 (default: 8)", 0},
 	{"racks", OPT_RACKS, "N", 0, "Number of racks (default: one for each 16 machines)", 0},
 	{"faults", 'f', "FILE", 0,
 	 "File with faults to inject into the simulated rack, see docs/sim.md (default: none)", 0},
@@ -81,6 +80,7 @@ static const struct argp_option options[] = {
 	 "(docs/traces.md; default: off)",
 	 0},
 	{"debug", OPT_DEBUG, NULL, 0, "Log debug messages", 0},
+	{UP_RACK_OPTION, OPT_RACK_ONLY, NULL, OPTION_HIDDEN, NULL, 0},
 	{0},
 };
 
@@ -93,12 +93,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		u->data = arg;
 		return 0;
 	case 'm':
-		if (!str_to_i64(arg, 1, MACHINES_MAX, &u->machines))
-			argp_error(st, "--machines: want 1 to %d, got %s", MACHINES_MAX, arg);
+		if (!str_to_i64(arg, 1, UP_MACHINES_MAX, &u->machines))
+			argp_error(st, "--machines: want 1 to %d, got %s", UP_MACHINES_MAX, arg);
 		return 0;
 	case OPT_RACKS:
-		if (!str_to_i64(arg, 1, MACHINES_MAX, &u->racks))
-			argp_error(st, "--racks: want 1 to %d, got %s", MACHINES_MAX, arg);
+		if (!str_to_i64(arg, 1, UP_MACHINES_MAX, &u->racks))
+			argp_error(st, "--racks: want 1 to %d, got %s", UP_MACHINES_MAX, arg);
 		return 0;
 	case 'f':
 		u->faults_file = arg;
@@ -116,6 +116,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_DEBUG:
 		u->debug = true;
+		return 0;
+	case OPT_RACK_ONLY:
+		u->rack_only = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(st, "unexpected argument: %s", arg);
@@ -191,6 +194,13 @@ static int open_folder(struct up *u, struct err *e)
 	free(lock);
 	free(log);
 	return rc;
+}
+
+static int find_program(struct up *u, struct err *e)
+{
+	ssize_t n = readlink("/proc/self/exe", u->program, sizeof(u->program) - 1);
+
+	return n < 0 ? err_errno(e, errno, "/proc/self/exe") : 0;
 }
 
 /* Sets u->port to the port of the first start, because addresses of machines, image URLs in pools
@@ -377,7 +387,7 @@ static struct httpd_cert *serve_tls(struct up *u, struct httpd *d, enum up_port 
 		.names = names,
 		.ca = keys_agent_ca,
 		.arg = controller_context(u->controller)->keys,
-		.days = UP_CERT_DAYS,
+		.days = CERT_DAYS,
 	};
 
 	return httpd_cert_new(d, &s, e);
@@ -430,7 +440,7 @@ static int start_controller(struct up *u, struct err *e)
 
 	if (!host)
 		return -1;
-	u->exec_allowed[0] = up_rack_driver(u->rack);
+	u->exec_allowed[0] = u->program;
 	u->drover = loop_group_new(u->loop, "drover");
 	u->drover_http = http_new(u->drover, http_curl_new(u->drover, CONNECTIONS), 0);
 	u->controller = controller_new(u->drover, u->drover_http, host, &o, e);
@@ -483,24 +493,65 @@ static void on_signal(int signum, void *arg)
 	controller_stop(u->controller, on_released, u);
 }
 
-static int read_faults(struct up *u, struct err *e)
+/* Reports a file with faults that the rack would not accept, before anything is created. */
+static int check_faults(const struct up *u, struct err *e)
 {
-	size_t len;
-	char *text;
-	int rc;
+	OWN(arena) a = arena_new();
+	struct sim_faults faults = {0};
 
-	if (!u->faults_file)
-		return 0;
-	text = file_text(u->faults_file, FAULTS_MAX, &len, e);
-	rc = text ? sim_faults_read(text, len, u->arena, &u->faults, e) : -1;
-	free(text);
-	return rc < 0 ? err_wrap(e, "--faults %s", u->faults_file) : 0;
+	return up_faults_read(u->faults_file, a, &faults, e);
+}
+
+static void on_rack(const json_t *objects, const char *digest, void *arg)
+{
+	struct up *u = arg;
+	struct err e;
+
+	if (keep_port(u, &e) == 0)
+		u->apply = up_apply_new(u, objects, digest, on_applied, u, &e);
+	if (!u->apply)
+		give_up(u, &e);
+}
+
+static void on_rack_end(const struct err *e, void *arg)
+{
+	give_up(arg, e);
+}
+
+static int start_rack(struct up *u, struct err *e)
+{
+	struct up_rack_process_spec s = {
+		.rack = {.machines = u->machines,
+			 .racks = u->racks,
+			 .speed = u->speed,
+			 .port = u->port,
+			 .data = u->data,
+			 .program = u->program,
+			 .faults = u->faults_file,
+			 .bmc_password = secret_expose(u->bmc_password),
+			 .kubelet_token = secret_expose(u->kubelet_token),
+			 .ca_key = secret_expose(up_server_ca_key(u->host.server)),
+			 .ca_pem = up_server_ca_pem(u->host.server)},
+		.on_ready = on_rack,
+		.on_end = on_rack_end,
+		.on_log = on_log,
+		.arg = u,
+	};
+
+	for (int i = 0; i < UP_TENANTS; i++) {
+		const struct up_cluster *t = &u->tenants[i];
+
+		s.rack.tenants[i] = (struct up_rack_tenant){t->name, up_server_url(t->server),
+							    up_server_ca_pem(t->server)};
+	}
+	u->rack = up_rack_process_new(u->group, &s, e);
+	return u->rack ? 0 : -1;
 }
 
 static int start(struct up *u, struct err *e)
 {
-	if (read_faults(u, e) < 0 || open_folder(u, e) < 0 || find_port(u, e) < 0 ||
-	    make_agent_image(u, e) < 0)
+	if (find_program(u, e) < 0 || check_faults(u, e) < 0 || open_folder(u, e) < 0 ||
+	    find_port(u, e) < 0 || make_agent_image(u, e) < 0)
 		return -1;
 	log_redirect(on_log, u);
 	u->kubelet_token = up_token(u->loop, u->data, "kubelet-token", e);
@@ -513,13 +564,7 @@ static int start(struct up *u, struct err *e)
 				 e) < 0 ||
 		    start_control_plane(u, &u->tenants[i], e) < 0)
 			return -1;
-	u->rack = up_rack_new(u, e);
-	if (!u->rack)
-		return -1;
-	if (keep_port(u, e) < 0)
-		return -1;
-	u->apply = up_apply_new(u, on_applied, u, e);
-	if (!u->apply)
+	if (start_rack(u, e) < 0)
 		return -1;
 	u->term = loop_signal(u->group, SIGTERM, on_signal, u);
 	u->intr = loop_signal(u->group, SIGINT, on_signal, u);
@@ -545,7 +590,7 @@ static void stop(struct up *u)
 	http_free(u->drover_http);
 	if (u->drover)
 		loop_group_free(u->drover);
-	up_rack_free(u->rack);
+	up_rack_process_free(u->rack);
 	for (int i = 0; i < UP_TENANTS; i++)
 		close_cluster(&u->tenants[i]);
 	close_cluster(&u->host);
@@ -555,7 +600,6 @@ static void stop(struct up *u)
 	log_redirect(NULL, NULL);
 	secret_free(u->kubelet_token);
 	secret_free(u->bmc_password);
-	arena_free(u->arena);
 	free(u->agent_image);
 	if (u->log >= 0)
 		close(u->log);
@@ -585,7 +629,8 @@ int cli_up(int argc, char **argv)
 	struct err e;
 
 	args_parse(&argp, argc, argv, &u);
-	u.arena = arena_new();
+	if (u.rack_only)
+		return up_rack_process_main();
 	data = absolute(u.data);
 	u.data = data;
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

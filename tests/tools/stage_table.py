@@ -98,6 +98,7 @@ LONG = [
           ("build",)),
     # drover up and the simulators, as programs.
     program("up_long", "drover up: killed in more states, beside a slow BMC", "tests/real/up.py"),
+    program("up_fleet", "drover up with 300 machines: claims and drains, without a lost Lease", "tests/real/up_fleet.py"),
     program("slow_bmc", "drover up: a BMC that needs 3 s for each request", "tests/real/up.py 3"),
     program("drills", "drover up: machines stuck in many ways, each mended by the verb that drover why and the page show",
             "tests/tools/deps browser && tests/drills/run.py --page"),

@@ -61,19 +61,24 @@ void program_start(struct program *p, const char *name, int (*fn)(int argc, char
 	close(out[1]);
 }
 
-int program_exec(const char *name, char **argv)
+const char *program_path(const char *name, char out[static PROGRAM_PATH])
 {
-	char path[4096];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
+	ssize_t n = readlink("/proc/self/exe", out, PROGRAM_PATH - 64);
 	char *tests;
 
-	path[n > 0 ? n : 0] = '\0';
+	out[n > 0 ? n : 0] = '\0';
 	/* The test is at build/VARIANT/tests/..., the program at build/VARIANT/NAME. */
-	tests = strstr(path, "/tests/");
-	if (tests) {
-		str_format(tests + 1, 64, "%s", name);
-		execv(path, argv);
-	}
+	tests = strstr(out, "/tests/");
+	assert_non_null(tests);
+	str_format(tests + 1, 64, "%s", name);
+	return out;
+}
+
+int program_exec(const char *name, char **argv)
+{
+	char path[PROGRAM_PATH];
+
+	execv(program_path(name, path), argv);
 	perror(path);
 	return 127;
 }

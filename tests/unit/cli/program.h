@@ -25,8 +25,12 @@ const char *program_address(void);
  * NULL. */
 void program_start(struct program *p, const char *name, int (*fn)(int argc, char **argv),
 		   const char *const *args);
-/* Replaces the process by the program `name` (drover, drover-agent) of the same build variant;
- * meant for an fn of program_start(). Returns only on failure. */
+/* Writes the path of the program `name` (drover, drover-agent) of the same build variant to out;
+ * returns out. */
+#define PROGRAM_PATH 4096
+const char *program_path(const char *name, char out[static PROGRAM_PATH]);
+/* Replaces the process by that program; meant for an fn of program_start(). Returns only on
+ * failure. */
 int program_exec(const char *name, char **argv);
 /* Waits until the program prints `what`; returns the rest of that line. NULL: the program ended
  * without printing it. */

@@ -41,10 +41,10 @@ static void put(const char *name, const char *text)
 static void a_wrong_option_is_named_with_what_is_allowed(void **state)
 {
 	(void)state;
-	assert_int_equal(VERB("--machines", "1001"), 2);
-	verb_assert_said("--machines: want 1 to 1000, got 1001");
+	assert_int_equal(VERB("--machines", "10001"), 2);
+	verb_assert_said("--machines: want 1 to 10000, got 10001");
 	assert_int_equal(VERB("--racks", "0"), 2);
-	verb_assert_said("--racks: want 1 to 1000, got 0");
+	verb_assert_said("--racks: want 1 to 10000, got 0");
 	assert_int_equal(VERB("--racks", "9"), 2);
 	verb_assert_said("--racks: want at most one for each of the 8 machines, got 9");
 	assert_int_equal(VERB("--racks", "3", "--machines", "2"), 2);
