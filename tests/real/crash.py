@@ -87,23 +87,32 @@ class Killer:
                 return
             self.back()  # this write may be the next moment, too
         state = status.get("state")
-        moment = next((m for m in (state, f"{state}/{op.get('step')}")
-                       if m in self.wanted and m not in self.met), None)
-        if not moment or not self.left:
+        moment = next((m for m in (state, f"{state}/{op.get('step')}") if self.due(m)), None)
+        if not moment:
             return
         self.left -= 1
         self.moment, self.before = moment, machine
         self.other, self.killed_at = moment in OTHERS, time.monotonic()
         self.kills.append(self.killed_at)
         self.busy.set()
-        self.met.add(moment)
+        self.note_met(moment)
         with self.f.drover.lock:
-            self.replica.kill()
+            self.end()
             self.leads = self.log().count(LEADS)
             self.acts = len(self.f.proxy.log)
             self.names += self.other
             self.identity = f"replica-{self.names}"
             self.replica.start(identity=self.identity)
+
+    def due(self, moment):
+        """True if drover is to be killed at this moment."""
+        return self.left > 0 and moment in self.wanted and moment not in self.met
+
+    def note_met(self, moment):
+        self.met.add(moment)
+
+    def end(self):
+        self.replica.kill()
 
     def back(self):
         self.done.append((self.moment, time.monotonic() - self.killed_at, self.other))
@@ -199,10 +208,8 @@ class Trips:
 
     def state(self, state, limit_s=400):
         """Waits until the machine is in this state, and drover was killed in it if wanted."""
-        killer = self.killer
         self.until(state, lambda: self.f.status().get("state") == state and
-                   (state == "serving" or self.f.vm.power() == "Off") and
-                   (state not in killer.wanted or state in killer.met or not killer.left), limit_s)
+                   (state == "serving" or self.f.vm.power() == "Off") and not self.killer.due(state), limit_s)
 
     def go(self, name, moments=()):
         """Goes from free to a running pod and back to free, with kills at those moments. Returns

@@ -31,6 +31,7 @@ class Replica:
 
     def __init__(self, fleet_, name):
         self.fleet, self.name = fleet_, name
+        self.program = fleet.DROVER
         self.ports = {p: testbed.free_port() for p in PORTS}
         self.process = None
         self.log_from = 0  # offset up to which a test has read the log
@@ -45,7 +46,7 @@ class Replica:
         f = self.fleet
         host = "0.0.0.0" if f.service else "127.0.0.1"
         self.process = process.Process(self.name, f.folder, [
-            fleet.DROVER, "run", "--kubeconfig", f.drover_config(),
+            self.program, "run", "--kubeconfig", f.drover_config(),
             "--identity", identity or self.name, "--allow-exec", fleet.DRIVER,
             "--agent-image", fleet.ISO, "--agent-image-key", fleet.image_key(),
             "--agent-listen", f"{host}:{self.ports['agent']}",

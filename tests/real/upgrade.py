@@ -49,6 +49,12 @@ def built():
     return str(folder / "build/rel/drover")
 
 
+def say_not_built():
+    print(f"  commit {PREVIOUS.read_text().strip()} is not in the history of this checkout: only its stored objects "
+          f"are tested")
+    print("1 passed, 0 failed")
+
+
 class Two(up.Up):
     """One folder, on which two programs run in turn."""
 
@@ -133,9 +139,7 @@ def main():
     args = p.parse_args()
     previous = args.previous or built()
     if not previous:
-        print(f"  commit {PREVIOUS.read_text().strip()} is not in the history of this checkout: only its stored "
-              f"objects are tested")
-        print("1 passed, 0 failed")
+        say_not_built()
         return
     with tempfile.TemporaryDirectory(prefix="drover-upgrade-") as folder:
         two = Two(f"{folder}/data", [previous, up.DROVER])

@@ -106,6 +106,8 @@ LONG = [
             groups=("judges",)),
     program("upgrade", "drover replaced by the next version and back, while machines boot, serve and are wiped",
             "tests/real/upgrade.py", groups=("sim", "deploy")),
+    real("upgrade_states", "drover replaced by the previous version and back in each state, on a real control plane",
+         "image", groups=("deploy",)),
     program("spans", "the traces of drover up, as an OpenTelemetry collector receives them", "tests/real/spans.py"),
     program("web_page", "the page of the view in Chromium, with axe-core as the judge of accessibility",
             "tests/tools/deps browser && tests/real/web_page.py"),
