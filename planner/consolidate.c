@@ -284,6 +284,7 @@ static struct world_shape *profile_of(const void *run, size_t at)
 
 static void do_profiles(struct consolidate_run *r)
 {
+	r->profiles.all = true;
 	if (!profiles_next(&r->profiles, &r->p, r->until, r->nmovers, profile_of, r))
 		enter(r, ROOM, NULL);
 }

@@ -28,8 +28,8 @@ struct plan_gang {
 	/* The gang's size: the largest that its pods specify. Ignores pods that are terminating or
 	 * have succeeded, because they may belong to an older, larger job of the same name. */
 	size_t size;
-	/* True if a pod of the gang succeeded. */
-	bool ended;
+	/* ended: a pod of the gang succeeded. cut: queued.cut is true for a pod of the gang. */
+	bool ended, cut;
 	/* The queue entry at which the gang's turn came; NULL: the gang's turn did not come yet. */
 	const struct queued *turn;
 	/* want: number of the gang's pods that are not placed yet. need: how many of these pods

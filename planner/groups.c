@@ -3,11 +3,13 @@
 #include "base/str.h"
 
 /* Largest number of topology keys of one tenant. For each key, each node of all tenants is checked.
- * So a tenant with more keys is treated as if its work units (PLAN_WORK) were used up. */
+ * So a pod with more keys is treated as if its tenant's work units (PLAN_WORK) were used up; and if
+ * bound pods have more, so are all pods of the tenant. */
 #define KEYS_MAX 16
 /* Work units (computing time, plan.h) charged for creating a group, including its memory. */
-#define GROUP_COST 500
+#define GROUP_COST 200
 #define LOOKUP_COST 10
+#define PROFILE_COST 20
 /* Namespace in the index for constraints that name several or all namespaces; no valid namespace
  * has this name. */
 #define ANY_NAMESPACE "*"
@@ -26,16 +28,20 @@ struct id {
 struct bucket {
 	struct topology_group **v;
 	size_t n, cap;
+	/* Sum of the groups' costs. */
+	uint64_t cost;
+	/* profiles: number of profiles that have the label value, so each of the groups is checked
+	 * whether it counts them. bound: number of the bound pods of these profiles. */
+	size_t profiles, bound;
 };
 struct tenant_topology {
 	struct map *by_text;
 	/* "NAMESPACE, label key, value", as index_key() writes it -> struct bucket. */
 	struct map *index;
-	/* Label keys that occur in the index. */
-	struct named {
-		const char *key;
-	} * indexed;
-	size_t nindexed, indexed_cap;
+	/* Label keys by which the tenant's constraints are indexed. */
+	struct map *indexed;
+	/* True if a constraint is indexed below ANY_NAMESPACE. */
+	bool any_namespace;
 	/* Bit set of the topology keys that the tenant's constraints name. */
 	uint64_t *named;
 	size_t named_cap;
@@ -94,10 +100,37 @@ static struct tenant_topology *tenant_of(struct groups *g, struct plan_tenant *o
 		of->topology = arena_new_obj(g->a, struct tenant_topology);
 		of->topology->by_text = planning_map(g->p);
 		of->topology->index = planning_map(g->p);
+		of->topology->indexed = planning_map(g->p);
 		of->topology->inclusions.by_text = planning_map(g->p);
 		of->topology->inclusions.tenant = of;
 	}
 	return of->topology;
+}
+
+/* True if the tenant's constraints name the topology key already. */
+static bool is_named(const struct groups *g, const struct tenant_topology *of, const char *name)
+{
+	for (size_t i = 0; i < (size_t)g->nkeys && i / 64 < of->named_cap; i++)
+		if (str_eq(g->keys[i].name, name))
+			return of->named[i / 64] >> i % 64 & 1;
+	return false;
+}
+
+/* True if the tenant would have too many topology keys with those of the pod. */
+static bool has_too_many_keys(const struct groups *g, const struct tenant_topology *of,
+			      const struct world_pod *pod)
+{
+	size_t n = of->nkeys;
+
+	for (size_t i = 0; i < pod->topology.n; i++) {
+		const char *key = pod->topology.v[i].key;
+		size_t first = 0;
+
+		while (!str_eq(pod->topology.v[first].key, key))
+			first++;
+		n += first == i && !str_eq(key, WORLD_HOSTNAME) && !is_named(g, of, key);
+	}
+	return n > KEYS_MAX;
 }
 
 static void name_key(struct groups *g, struct plan_tenant *of, int key)
@@ -142,41 +175,67 @@ static void index_key(struct world *w, const char *ns, const char *key, const ch
 	world_text_add(w, value);
 }
 
-static void put_into_index(struct groups *g, struct tenant_topology *of, struct topology_group *x)
+static struct bucket *bucket_of(struct groups *g, struct tenant_topology *of, const char *ns,
+				const char *key, const char *value)
 {
-	const struct requirement *r = one_value(x->it);
-	const char *ns = x->it->everywhere	   ? ANY_NAMESPACE
-			 : !x->it->nnamespaces	   ? x->pod->ns
-			 : x->it->nnamespaces == 1 ? x->it->namespaces[0]
-						   : ANY_NAMESPACE;
 	struct bucket *b;
-	size_t i = 0;
 
-	index_key(g->p->w, ns, r ? r->key : NULL, r ? r->values[0] : NULL);
+	index_key(g->p->w, ns, key, value);
 	b = map_get(of->index, g->p->w->text);
 	if (!b) {
 		b = arena_new_obj(g->a, struct bucket);
 		map_put(of->index, g->p->w->text, b);
 	}
+	return b;
+}
+
+/* Returns the namespace below which the constraint of *pod is indexed. */
+static const char *index_namespace(const struct world_topology *it, const struct world_pod *pod)
+{
+	if (it->everywhere || it->nnamespaces > 1)
+		return ANY_NAMESPACE;
+	return it->nnamespaces ? it->namespaces[0] : pod->ns;
+}
+
+void groups_ask(struct groups *g, const struct world_shape *shape)
+{
+	const struct world_pod *pod = &shape->pod;
+	struct tenant_topology *of = tenant_of(g, planning_tenant(g->p, pod->tenant));
+
+	for (size_t i = 0; i < pod->topology.n; i++) {
+		const struct world_topology *it = &pod->topology.v[i];
+		const struct requirement *r = one_value(it);
+
+		of->any_namespace |= str_eq(index_namespace(it, pod), ANY_NAMESPACE);
+		if (r && !map_has(of->indexed, r->key))
+			map_put(of->indexed, r->key, of);
+	}
+}
+
+static void put_into_index(struct groups *g, struct plan_tenant *t, struct topology_group *x)
+{
+	const struct requirement *r = one_value(x->it);
+	struct bucket *b = bucket_of(g, t->topology, index_namespace(x->it, x->pod),
+				     r ? r->key : NULL, r ? r->values[0] : NULL);
+
 	b->v = planning_wider(g->a, b->v, &b->cap, b->n + 1, sizeof(struct topology_group *));
 	b->v[b->n++] = x;
-	while (r && i < of->nindexed && !str_eq(of->indexed[i].key, r->key))
-		i++;
-	if (!r || i < of->nindexed)
-		return;
-	of->indexed = planning_wider(g->a, of->indexed, &of->indexed_cap, of->nindexed + 1,
-				     sizeof(*of->indexed));
-	of->indexed[of->nindexed++].key = r->key;
+	b->cost += x->cost;
+	t->due += b->profiles * x->cost + b->bound;
 }
 
 static struct topology_group *group_of(struct groups *g, const struct plan_profile *s,
 				       const struct world_topology *it, enum group_what what)
 {
-	struct tenant_topology *of = tenant_of(g, s->tenant);
+	struct tenant_topology *of = s->tenant->topology;
 	struct topology_group *x;
+	uint64_t cost;
 
 	shape_group_key(g->p->w, it, s->pod, what);
-	planning_charge(g->p, s->tenant, 8 + g->p->w->len / 8);
+	cost = 8 + g->p->w->len / 8;
+	planning_charge(g->p, s->tenant, cost);
+	/* meet() looks for the group of carriers again. */
+	s->tenant->due += what == GROUP_CARRIERS ? cost : 0;
 	x = map_get(of->by_text, g->p->w->text);
 	if (x)
 		return x;
@@ -192,7 +251,7 @@ static struct topology_group *group_of(struct groups *g, const struct plan_profi
 		x->cost = cost_of(it);
 	for (size_t i = 0; what == GROUP_ALL_TERMS && i < s->pod->topology.n; i++)
 		x->cost += cost_of(&s->pod->topology.v[i]);
-	put_into_index(g, of, x);
+	put_into_index(g, s->tenant, x);
 	return x;
 }
 
@@ -242,26 +301,89 @@ static void make_rules(struct groups *g, struct plan_profile *s)
 	}
 }
 
-struct plan_profile *groups_profile(struct groups *g, struct world_shape *shape, bool pending)
+/* Records that the groups of one label value will be checked whether they count the profile's
+ * pods. */
+static void join_bucket(struct groups *g, struct plan_profile *s, const char *ns, const char *key,
+			const char *value)
 {
-	struct plan_profile *s;
+	struct bucket *b = bucket_of(g, s->tenant->topology, ns, key, value);
 
-	if (shape->plan == g->p->w->plan)
-		return shape->profile;
-	s = arena_new_obj(g->a, struct plan_profile);
+	s->tenant->due += LOOKUP_COST + b->cost + b->n * s->bound;
+	b->profiles++;
+	b->bound += s->bound;
+}
+
+/* Calls fn for each bucket in which a group may select pods of the profile. */
+static void each_bucket(struct groups *g, struct plan_profile *s,
+			void (*fn)(struct groups *g, struct plan_profile *s, const char *ns,
+				   const char *key, const char *value))
+{
+	const struct tenant_topology *of = s->tenant->topology;
+
+	fn(g, s, s->pod->ns, NULL, NULL);
+	if (of->any_namespace)
+		fn(g, s, ANY_NAMESPACE, NULL, NULL);
+	for (size_t i = 0; i < s->pod->labels.n; i++) {
+		const struct label *l = &s->pod->labels.v[i];
+
+		if (!map_has(of->indexed, l->key))
+			continue;
+		fn(g, s, s->pod->ns, l->key, l->value);
+		if (of->any_namespace)
+			fn(g, s, ANY_NAMESPACE, l->key, l->value);
+	}
+}
+
+static struct plan_profile *profile_new(struct groups *g, struct world_shape *shape)
+{
+	struct plan_profile *s = arena_new_obj(g->a, struct plan_profile);
+
 	shape->plan = g->p->w->plan;
 	shape->profile = s;
 	*s = (struct plan_profile){.pod = &shape->pod,
 				   .tenant = planning_tenant(g->p, shape->pod.tenant),
-				   .pending = pending,
-				   .number = (uint32_t)g->nprofiles};
-	planning_charge(g->p, s->tenant, 20);
-	if (shape->pod.topology.n)
-		make_rules(g, s);
+				   .number = (uint32_t)g->nprofiles,
+				   .bound = shape->bound};
+	planning_charge(g->p, s->tenant, PROFILE_COST);
+	s->tenant->due += PROFILE_COST;
+	if (s->tenant->topology)
+		each_bucket(g, s, join_bucket);
 	g->profiles = planning_wider(g->a, g->profiles, &g->profiles_cap, g->nprofiles + 1,
 				     sizeof(struct plan_profile *));
 	g->profiles[g->nprofiles++] = s;
 	return s;
+}
+
+struct plan_profile *groups_found(const struct groups *g, const struct world_shape *shape)
+{
+	return shape->plan == g->p->w->plan ? shape->profile : NULL;
+}
+
+struct plan_profile *groups_profile(struct groups *g, struct world_shape *shape, bool pending)
+{
+	struct plan_profile *s = groups_found(g, shape);
+
+	if (s && (s->pending || !pending))
+		return s;
+	if (!s)
+		s = profile_new(g, shape);
+	s->pending = pending;
+	if (shape->pod.topology.n)
+		make_rules(g, s);
+	return s;
+}
+
+void groups_wait(struct groups *g, struct world_shape *shape)
+{
+	struct plan_tenant *t = planning_tenant(g->p, shape->pod.tenant);
+	const struct plan_profile *s = groups_found(g, shape);
+
+	if (s && s->pending)
+		return;
+	if (t->topology &&
+	    (t->work + t->due > PLAN_WORK / 2 || has_too_many_keys(g, t->topology, &shape->pod)))
+		return;
+	(void)groups_profile(g, shape, true);
 }
 
 static void look_in_bucket(struct groups *g, struct plan_profile *s, const char *ns,
@@ -284,20 +406,10 @@ static void look_in_bucket(struct groups *g, struct plan_profile *s, const char 
 
 static void meet(struct groups *g, struct plan_profile *s)
 {
-	const struct tenant_topology *of = s->tenant->topology;
 	size_t bans = 0;
 
 	g->nfound = 0;
-	look_in_bucket(g, s, s->pod->ns, NULL, NULL);
-	look_in_bucket(g, s, ANY_NAMESPACE, NULL, NULL);
-	for (size_t i = 0; i < of->nindexed; i++) {
-		const char *value = labels_get(&s->pod->labels, of->indexed[i].key);
-
-		if (!value)
-			continue;
-		look_in_bucket(g, s, s->pod->ns, of->indexed[i].key, value);
-		look_in_bucket(g, s, ANY_NAMESPACE, of->indexed[i].key, value);
-	}
+	each_bucket(g, s, look_in_bucket);
 	for (size_t i = 0; i < g->nfound; i++)
 		bans += g->found[i]->what == GROUP_CARRIERS;
 	s->counted = arena_calloc(g->a, g->nfound - bans + s->pod->topology.n + 1,
@@ -322,12 +434,8 @@ bool groups_meet(struct groups *g, size_t profile)
 	if (profile >= g->nprofiles)
 		return false;
 	of = g->profiles[profile]->tenant;
-	planning_charge(g->p, of, 20);
-	if (!of->topology)
-		return true;
-	if (!of->domains)
-		domains_new(g->a, of, g->nkeys);
-	if (!of->over)
+	planning_charge(g->p, of, PROFILE_COST);
+	if (of->topology && !of->over)
 		meet(g, g->profiles[profile]);
 	return true;
 }
@@ -374,6 +482,8 @@ void groups_bin(struct groups *g, struct plan_tenant *of, size_t bin, const stru
 {
 	if (!of->topology)
 		return;
+	if (!of->domains)
+		domains_new(g->a, of, g->nkeys);
 	for (int k = 0; k < g->nkeys; k++)
 		domains_put(g->a, of, k, bin, domain_of(g, k, labels));
 	inclusion_add(g->p, &of->topology->inclusions, labels, taints);

@@ -12,7 +12,7 @@
  *
  * An index finds the groups that count a pod by the pod's labels, because nearly all selectors
  * require one value of a label.
- * Tests: tests/unit/planner/test_topology.c
+ * Tests: tests/unit/planner/test_topology.c, tests/unit/planner/test_budget.c
  */
 enum group_what {
 	/* Counts pods that the constraint selects. */
@@ -57,10 +57,12 @@ struct topology_rule {
 struct plan_profile {
 	const struct world_pod *pod;
 	struct plan_tenant *tenant;
-	/* True if a waiting pod has the profile. */
+	/* True if a waiting pod has the profile, and the pod may be placed. */
 	bool pending;
 	/* Number of the profile in this plan, from 0, in no particular order. */
 	uint32_t number;
+	/* Number of bound pods that have the profile. */
+	size_t bound;
 	/* The profile's own constraints; set only for a pending profile. */
 	struct topology_rule *rules;
 	size_t nrules;
@@ -76,12 +78,22 @@ struct plan_profile {
 
 struct groups;
 struct groups *groups_new(struct planning *p);
-/* Returns the plan's profile of shape *profile, created if missing.
+/* Prepares the index for the constraints of topology profile *profile. Call for each profile with
+ * constraints, before groups_profile() and groups_wait(). */
+void groups_ask(struct groups *g, const struct world_shape *profile);
+/* Returns the plan's profile of shape *profile, created if missing. pending: a waiting pod has the
+ * profile.
  *
- * Call order: first for the profiles of waiting pods (pending true), then for all other profiles,
- * then groups_meet() for each profile number. For a tenant whose work units are used up
- * (PLAN_WORK), nothing more is recorded and the counts are not valid. */
+ * Call order: first for the profiles of all bound pods (pending false), then for those of waiting
+ * pods (pending true, or groups_wait()), then groups_meet() for each profile number. For a tenant
+ * whose work units are used up (PLAN_WORK), nothing more is recorded and the counts are not
+ * valid. */
 struct plan_profile *groups_profile(struct groups *g, struct world_shape *profile, bool pending);
+/* Records the profile of the next waiting pod, in queue order, until half of the tenant's work
+ * units are used up. So pods at the end of the queue never displace those before them. */
+void groups_wait(struct groups *g, struct world_shape *profile);
+/* Returns the plan's profile of the shape; NULL: it is not recorded. */
+struct plan_profile *groups_found(const struct groups *g, const struct world_shape *profile);
 /* Finds the groups that count the profile with number `profile`. False: no profile has that number,
  * so all profiles are done. */
 bool groups_meet(struct groups *g, size_t profile);

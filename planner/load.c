@@ -143,6 +143,7 @@ static void join_spot(struct world_load *l, const struct world_one *p)
 	}
 	l->spots[i].pods++;
 	l->spots[i].terminating += p->terminating;
+	p->profile->bound++;
 }
 
 static void leave_spot(struct world_load *l, const struct world_one *p)
@@ -152,6 +153,7 @@ static void leave_spot(struct world_load *l, const struct world_one *p)
 	while (l->spots[i].profile != p->profile)
 		i++;
 	l->spots[i].terminating -= p->terminating;
+	p->profile->bound--;
 	if (--l->spots[i].pods == 0)
 		l->spots[i] = l->spots[--l->nspots];
 }

@@ -88,7 +88,7 @@ static bool may_sit(const struct nominee *o, const struct queued *q)
 {
 	const struct plan_class *c = q->class_;
 
-	return !c->refused && !c->impossible && !c->tenant->over &&
+	return !c->refused && !c->impossible && !c->tenant->over && !q->cut &&
 	       !(o->constrained && o->pods > 1) && bins_suits(c->fit, o->bin) &&
 	       (q->pod->preempts || /* mutant: nominated-alone */ has_room(o, q));
 }

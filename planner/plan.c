@@ -29,6 +29,8 @@
  * each pod, and once for each node or claim. */
 #define POD_WORK 20
 #define HOST_WORK 50
+/* Work units that are kept for each pod that waits for its turn. */
+#define PLACE_WORK 40
 
 /* --- one pod ---------------------------------------------------------------------------------- */
 
@@ -67,6 +69,23 @@ static void place(struct planning *p, size_t at, const struct plan_cell *c, stru
 	tell(p, at, c->class_, out);
 }
 
+static void tell_over_budget(const struct planning *p, struct plan_tenant *t, struct plan_pod *out)
+{
+	out->reasons = refusal_over_budget(p, t);
+	out->nreasons = 1;
+}
+
+/* True if no machine is left for the class, since none is left for smaller pods, and the tenant's
+ * work units are needed for pods that still wait for their turn. Then it is not worth the work to
+ * find out why each pool has none. */
+static bool is_hopeless(const struct plan_class *c)
+{
+	struct plan_tenant *t = c->tenant;
+
+	t->saves |= t->work + t->awaited * PLACE_WORK > PLAN_WORK;
+	return t->saves && !c->exhausted && supply_none_left(c);
+}
+
 /* Places a pod of the cell (a set of interchangeable pods) into an existing bin or onto a new
  * machine, and writes the result to *out. False: the pod is not placed; *out contains the reasons.
  * *waits: true if the pod may be placed once a pod that its affinity requires is placed. */
@@ -74,7 +93,7 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 {
 	struct plan_class *c = cell->class_;
 	struct bins *bins = open_bins_of(p, c->tenant);
-	const bool may = !refusal_is_of_tenant(c->tenant->it);
+	const bool may = !refusal_is_of_tenant(c->tenant->it) && !is_hopeless(c);
 	struct supply_choice o;
 	size_t at;
 
@@ -93,10 +112,12 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 		}
 	} while (may && supply_ask_again(p->supply, cell));
 	*waits = cell->topology && topology_waits(cell->topology);
-	if (!may) {
+	if (refusal_is_of_tenant(c->tenant->it)) {
 		refusal_of_tenant(p, c);
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
+	} else if (!may) {
+		tell_over_budget(p, c->tenant, out);
 	}
 	return false;
 }
@@ -111,8 +132,8 @@ static void seat(struct planning *p, struct queued *q)
 						 ? map_get(c->tenant->placements, q->pod->uid)
 						 : NULL;
 
-	planning_charge(p, c->tenant, POD_WORK / 4);
-	if (!s || q->seat || (s->ready && !q->gang) || c->refused || c->tenant->over)
+	p->work += POD_WORK / 4;
+	if (!s || q->seat || (s->ready && !q->gang) || c->refused || c->tenant->over || q->cut)
 		return;
 	bins_check(c->tenant->bins, c->fit);
 	if ((q->cell->topology && !topology_begin(q->cell->topology)) ||
@@ -130,6 +151,12 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 	struct plan_class *c = q->class_;
 	bool waits = false;
 
+	if (!q->seat && !c->refused && (q->cut || (q->gang && q->gang->cut))) {
+		p->work += POD_WORK;
+		out->outcome = PLAN_NOTHING;
+		tell_over_budget(p, c->tenant, out);
+		return false;
+	}
 	planning_charge(p, c->tenant, POD_WORK);
 	if (q->seat) {
 		tell(p, q->seat - 1, c, out);
@@ -148,9 +175,7 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 		out->reasons = c->reasons;
 		out->nreasons = c->nreasons;
 	} else if (c->tenant->over) {
-		refusal_over_budget(p, c);
-		out->reasons = c->reasons;
-		out->nreasons = c->nreasons;
+		tell_over_budget(p, c->tenant, out);
 	} else if (q->gang && q->gang->reasons) {
 		out->reasons = q->gang->reasons;
 		out->nreasons = q->gang->nreasons;
@@ -348,24 +373,52 @@ static void note_want(struct planning *p, const struct queued *q)
 	p->wanting++;
 }
 
+/* True if the pod may be placed when its turn comes. */
+static bool is_awaited(const struct queued *q)
+{
+	return !q->cut && !q->class_->refused && !q->class_->impossible;
+}
+
+/* Records that the tenant's work units do not suffice for the pod: its topology constraints are not
+ * recorded (groups_wait()). A gang with such a pod is not placed. */
+static void cut(struct queued *q)
+{
+	q->cut = true;
+	if (q->gang)
+		q->gang->cut = true;
+}
+
+/* All tenants have the same work units for placing, however many pods were recorded. */
+static void begin_placing(struct planning *p)
+{
+	struct map_iter it;
+
+	map_for_each (it, p->tenants)
+		((struct plan_tenant *)it.value)->work = 0;
+}
+
 static void do_cells(struct plan_run *r)
 {
 	struct planning *p = &r->p;
 
 	for (; r->at < r->n && !slice_is_over(r); r->at++) {
 		struct queued *q = r->q[r->at];
+		struct plan_profile *profile =
+			p->groups ? groups_found(p->groups, q->pod->profile) : NULL;
 
-		q->cell = cells_of(p, q->class_,
-				   p->groups ? groups_profile(p->groups, q->pod->profile, true)
-					     : NULL);
-		if (!q->class_->refused && !q->class_->impossible) {
+		if (p->groups && !(profile && profile->pending))
+			cut(q);
+		q->cell = cells_of(p, q->class_, q->cut ? NULL : profile);
+		if (is_awaited(q)) {
 			cells_join(q->cell);
+			q->class_->tenant->awaited++;
 			note_want(p, q);
 		}
 		p->work += POD_WORK / 2;
 	}
 	if (r->at < r->n)
 		return;
+	begin_placing(p);
 	nominated_placement(p, r->q, r->n);
 	enter(r, SEATS);
 }
@@ -401,8 +454,9 @@ static void do_pods(struct plan_run *r)
 				q->class_->pod->gang_wait ? 0 : q->gang->size;
 			p->plan->pods[r->at].gang_begun = q->gang->begun;
 		}
-		if (!q->seat && !q->class_->refused && !q->class_->impossible)
+		if (!q->seat && is_awaited(q))
 			cells_leave(q->cell);
+		q->class_->tenant->awaited -= is_awaited(q);
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
 		p->turns[p->nturns++] = q;

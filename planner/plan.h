@@ -234,9 +234,10 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
  *
  * Work is counted in units of about 10 to 50 ns. One unit is, for example, a comparison of a pod
  * with a node, type, machine or other pod. The count depends only on the world, so the plan does
- * not depend on the size of the slices. Each tenant has PLAN_WORK units in a plan. When they are
- * used up, the tenant's remaining pods get PLAN_OVER_BUDGET, so that other tenants need not wait
- * longer.
+ * not depend on the size of the slices. Each tenant has PLAN_WORK units in a plan for placing its
+ * pods, and before that half as many for recording their topology constraints. When they are used
+ * up, the tenant's remaining pods get PLAN_OVER_BUDGET, so that other tenants need not wait longer.
+ * These are the pods at the end of the queue, so a tenant that asks for more gets no less.
  */
 #define PLAN_WORK ((uint64_t)10000000)
 /* Work units for one turn of the event loop: about 2 to 5 ms. */

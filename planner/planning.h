@@ -90,10 +90,21 @@ struct plan_tenant {
 	struct tenant_domains *domains;
 	/* Number of the tenant in this plan, from 0, in no particular order. */
 	size_t number;
-	/* work: work units done for the tenant. over: true once work exceeds PLAN_WORK; then no
-	 * more work is done for the tenant. */
+	/* work: work units done for the tenant, at first for recording its pods and their topology
+	 * constraints, then, from 0 again, for placing them. over: true once work exceeds
+	 * PLAN_WORK; then no more work is done for the tenant. */
 	uint64_t work;
 	bool over;
+	/* Work units that the topology profiles recorded so far will still cost before the first
+	 * pod is placed: finding the groups that count their pods. */
+	uint64_t due;
+	/* Number of pods that wait for their turn and may be placed. */
+	size_t awaited;
+	/* True once these pods need the rest of the work units, so that no search is made for pods
+	 * for which certainly no machine is left. */
+	bool saves;
+	/* The reason PLAN_OVER_BUDGET of the tenant's pods; NULL: not written yet. */
+	struct plan_reason *over_budget;
 };
 
 /* Party: waiting pods of one fit (pods that differ only in their requests) that request the same
@@ -135,6 +146,8 @@ struct plan_fit {
 	bool asked;
 	/* Parties of the fit's pods that no topology constraint restricts. */
 	struct party *parties;
+	/* A class of the fit for which no machine is left; NULL: none is known. */
+	const struct plan_class *none_left;
 };
 
 /* Class: pods with equal constraints and requests. Results of the plan for one of them are reused

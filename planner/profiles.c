@@ -4,33 +4,46 @@
 
 static void enter(struct profiles_run *s, struct planning *p, int step)
 {
-	*s = (struct profiles_run){.step = step, .begun = true};
+	*s = (struct profiles_run){.step = step, .begun = true, .all = s->all};
 	s->more = map_first(p->w->shapes, &s->it);
 }
 
-/* Checks whether any pod has topology constraints, until p->work reaches `until`. If so, creates
- * p->groups. */
+/* Finds the pods that have topology constraints, until p->work reaches `until`. Creates p->groups
+ * for the first one. */
 static void ask(struct profiles_run *s, struct planning *p, uint64_t until)
 {
-	bool asked = false;
+	for (; s->more && p->work < until; s->more = map_next(p->w->shapes, &s->it)) {
+		const struct world_shape *shape = s->it.value;
 
-	for (; s->more && !asked && p->work < until; s->more = map_next(p->w->shapes, &s->it)) {
-		asked = ((struct world_shape *)s->it.value)->pod.topology.n != 0;
-		p->work += POD_WORK / 2;
+		p->work += POD_WORK / 2 + shape->pod.topology.n;
+		if (!shape->pod.topology.n)
+			continue;
+		if (!p->groups)
+			p->groups = groups_new(p);
+		groups_ask(p->groups, shape);
 	}
-	if (asked)
-		p->groups = groups_new(p);
-	if (asked || !s->more)
-		enter(s, p, asked ? PROFILES_PLACED : PROFILES_READY);
+	if (!s->more)
+		enter(s, p, p->groups ? PROFILES_BOUND : PROFILES_READY);
 }
 
-static void others(struct profiles_run *s, struct planning *p, uint64_t until)
+static void bound(struct profiles_run *s, struct planning *p, uint64_t until)
 {
-	for (; s->more && p->work < until; s->more = map_next(p->w->shapes, &s->it))
-		if (((struct world_shape *)s->it.value)->is_profile)
+	for (; s->more && p->work < until; s->more = map_next(p->w->shapes, &s->it)) {
+		p->work++;
+		if (((struct world_shape *)s->it.value)->bound)
 			(void)groups_profile(p->groups, s->it.value, false);
+	}
 	if (!s->more)
-		enter(s, p, PROFILES_MEET);
+		enter(s, p, PROFILES_PLACED);
+}
+
+static void placed(const struct profiles_run *s, struct planning *p, struct world_shape *of)
+{
+	p->work += POD_WORK / 4;
+	if (s->all)
+		(void)groups_profile(p->groups, of, true);
+	else
+		groups_wait(p->groups, of);
 }
 
 bool profiles_next(struct profiles_run *s, struct planning *p, uint64_t until, size_t n,
@@ -40,16 +53,14 @@ bool profiles_next(struct profiles_run *s, struct planning *p, uint64_t until, s
 		enter(s, p, PROFILES_ASK);
 	if (s->step == PROFILES_ASK)
 		ask(s, p, until);
+	if (s->step == PROFILES_BOUND)
+		bound(s, p, until);
 	if (s->step == PROFILES_PLACED) {
-		for (; s->at < n && p->work < until; s->at++) {
-			(void)groups_profile(p->groups, profile_of(run, s->at), true);
-			p->work += POD_WORK / 4;
-		}
+		for (; s->at < n && p->work < until; s->at++)
+			placed(s, p, profile_of(run, s->at));
 		if (s->at == n)
-			enter(s, p, PROFILES_OTHERS);
+			enter(s, p, PROFILES_MEET);
 	}
-	if (s->step == PROFILES_OTHERS)
-		others(s, p, until);
 	while (s->step == PROFILES_MEET && p->work < until)
 		if (groups_meet(p->groups, s->at))
 			s->at++;

@@ -701,7 +701,7 @@ bool reclaim_next(struct reclaim *r)
 	}
 	planning_charge(r->p, q->class_->tenant, 2);
 	if (r->p->plan->pods[r->at].outcome == PLAN_NOTHING && q->class_->of_new.v &&
-	    !q->pod->check && !q->class_->refused && !q->class_->tenant->over &&
+	    !q->pod->check && !q->class_->refused && !q->class_->tenant->over && !q->cut &&
 	    (!q->gang || q->gang->turn == q))
 		r->searching = !try_one(r, q);
 	r->at += !r->searching;

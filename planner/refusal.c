@@ -44,12 +44,16 @@ void refusal_of_pod(struct planning *p, struct plan_class *c)
 		refuse(p, c, PLAN_VOLUME, pod->volume_wait);
 }
 
-void refusal_over_budget(struct planning *p, struct plan_class *c)
+struct plan_reason *refusal_over_budget(const struct planning *p, struct plan_tenant *t)
 {
-	if (!c->nreasons || c->reasons[0].code != PLAN_OVER_BUDGET)
-		refuse(p, c, PLAN_OVER_BUDGET,
-		       arena_printf(p->a,
-				    "tenant %s: placing its pods exceeds the computing time of one "
-				    "tenant; use fewer different scheduling constraints",
-				    c->tenant->it->name));
+	if (t->over_budget)
+		return t->over_budget;
+	t->over_budget = arena_new_obj(p->a, struct plan_reason);
+	*t->over_budget = (struct plan_reason){
+		"", PLAN_OVER_BUDGET,
+		arena_printf(p->a,
+			     "tenant %s: placing its pods exceeds the computing time of one "
+			     "tenant; use fewer different scheduling constraints",
+			     t->it->name)};
+	return t->over_budget;
 }

@@ -17,6 +17,7 @@ void refusal_of_tenant(struct planning *p, struct plan_class *c);
 /* Writes to c->reasons why the pods themselves cannot be placed (plan_class.refused), unless the
  * class has reasons already. */
 void refusal_of_pod(struct planning *p, struct plan_class *c);
-void refusal_over_budget(struct planning *p, struct plan_class *c);
+/* Returns the reason of those pods of the tenant that its work units do not suffice for. */
+struct plan_reason *refusal_over_budget(const struct planning *p, struct plan_tenant *t);
 
 #endif

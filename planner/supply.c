@@ -423,9 +423,38 @@ static void tell_nothing(struct supply *s, const struct plan_cell *cell,
 	*reasons = blocked ? supply_explain_blocked(s->p, cell, nreasons) : c->reasons;
 }
 
-/* Sets c->class_->exhausted if the pods got no machine and topology constraints excluded none.
- * Later pods of the class get none either, because during a plan machines are only taken and
- * holdings only grow. */
+/* True if pods with the requests `more` request at least as much of everything as pods with the
+ * requests `less`. */
+static bool is_at_least(struct asks more, struct asks less)
+{
+	size_t k = 0;
+
+	for (size_t i = 0; i < less.n; i++) {
+		while (k < more.n && more.v[k].column < less.v[i].column)
+			k++;
+		if (k == more.n || more.v[k].column != less.v[i].column ||
+		    more.v[k].amount < less.v[i].amount)
+			return false;
+	}
+	return true;
+}
+
+bool supply_none_left(const struct plan_class *c)
+{
+	return c->fit->none_left && is_at_least(c->asks, c->fit->none_left->asks);
+}
+
+/* Records that no machine is left for the class, unless none is left for smaller pods either. */
+static void exhaust(struct plan_class *c)
+{
+	c->exhausted = true;
+	if (!c->impossible && !supply_none_left(c))
+		c->fit->none_left = c;
+}
+
+/* If the pods got no machine and topology constraints excluded none, the class is exhausted: later
+ * pods of the class get none either, because during a plan machines are only taken and holdings
+ * only grow. */
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *out,
 		 struct plan_reason **reasons, size_t *nreasons)
 {
@@ -436,7 +465,8 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *ou
 	for (size_t i = 0; i < c->class_->fit->npools; i++)
 		c->class_->fit->pools[i].blocked = false;
 	if (c->class_->impossible || c->class_->exhausted || !choose(s, c, &pick)) {
-		c->class_->exhausted |= !is_blocked(c->class_->fit);
+		if (!is_blocked(c->class_->fit))
+			exhaust(c->class_);
 		tell_nothing(s, c, reasons, nreasons);
 		return false;
 	}

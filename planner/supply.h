@@ -41,6 +41,9 @@ bool supply_ask_again(struct supply *s, struct plan_cell *c);
  * pool in which least is missing comes first. */
 bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *out,
 		 struct plan_reason **reasons, size_t *nreasons);
+/* True if no machine is left for pods of the class, because none is left for pods that differ only
+ * in requesting no more of anything. */
+bool supply_none_left(const struct plan_class *c);
 
 /*
  * The following functions are for gangs (planner/gang_try.c), which choose their machines by

@@ -40,8 +40,9 @@ struct world_shape {
 	struct world_fit *fit;
 	/* True: the shape is a topology profile. False: it is a constraint shape. */
 	bool is_profile;
-	/* Number of pods with the shape. */
-	size_t pods;
+	/* pods: number of pods with the shape. bound: number of those that are bound to a node;
+	 * counted only for a topology profile. */
+	size_t pods, bound;
 	uint64_t plan;
 	union {
 		struct plan_class *class_;
