@@ -140,6 +140,8 @@ static const struct field warm_fields[] = {
 	FIELDS_END,
 };
 
+const char *const node_pool_expander_names[] = {"Auto", "LeastNodes", "LeastCost", NULL};
+
 static const struct field pool_spec_fields[] = {
 	FIELD_OBJ(node_pool_spec, virtual_cluster_selector, "virtualClusterSelector",
 		  object_selector_fields, .required = true,
@@ -148,6 +150,14 @@ static const struct field pool_spec_fields[] = {
 	FIELD(node_pool_spec, weight, "weight", FIELD_I64, .min = 0, .max = 100,
 	      .doc = "Precedence of the pool. Pools with a higher weight are tried first, and "
 		     "pools with the same weight in the order of their names. If not set, 0."),
+	FIELD(node_pool_spec, expander, "expander", FIELD_ENUM, .enums = node_pool_expander_names,
+	      .def = "\"Auto\"",
+	      .doc = "How drover chooses the instance types of new nodes. LeastNodes: so that the "
+		     "waiting pods of the tenant need the fewest nodes, each node no larger than "
+		     "its pods need. LeastCost: the lowest cost per pod, where a GPU costs more "
+		     "than any number of CPUs, and a node as much as 4 CPUs. Both avoid unused "
+		     "GPUs first. Auto: LeastCost if a Provider of the pool is a cloud, otherwise "
+		     "LeastNodes."),
 	FIELD(node_pool_spec, limits, "limits", FIELD_RESOURCES, .max_items = 32,
 	      .doc = "Highest total of each resource over all nodes of the pool. The entry named "
 		     "nodes limits the number of nodes. A resource that is not listed has no "

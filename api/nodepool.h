@@ -75,10 +75,14 @@ struct node_pool_disruption {
 		size_t n;
 	} budgets;
 };
+/* Names of the values of enum world_expander (planner/world.h), in the order of the enum. */
+extern const char *const node_pool_expander_names[];
 struct node_pool_spec {
 	/* VirtualClusters that the pool serves; an empty selector ({}): all */
 	struct object_label_selector virtual_cluster_selector;
 	int64_t weight;
+	/* index into node_pool_expander_names */
+	int expander;
 	/* maximum total of each resource in the pool; the resource "nodes" is the number of
 	 * nodes */
 	struct resources limits;

@@ -331,6 +331,10 @@ bool bins_find(struct bins *b, struct plan_cell *c, size_t *at)
 
 	if (c->class_->impossible || !b->n)
 		return false;
+	if (c->released != b->of->released) {
+		c->released = b->of->released;
+		c->ncursors = 0;
+	}
 	if (!f->nlevels)
 		return find(b, c, f->bins, 0, at);
 	for (size_t i = 0; i < f->nlevels; i++)
@@ -358,6 +362,24 @@ void bins_take(struct bins *b, size_t at, const struct plan_class *c)
 	if (c->nshared)
 		capacity_table_subtract(b->capacity_table, at,
 					attachments_take(b->attachments, at, c));
+}
+
+bool bins_reserve(struct bins *b, size_t at, struct asks asks)
+{
+	if (!capacity_table_fit(b->capacity_table, at, asks))
+		return false;
+	capacity_table_subtract(b->capacity_table, at, asks);
+	return true;
+}
+
+void bins_unreserve(struct bins *b, size_t at, struct asks asks)
+{
+	capacity_table_restore(b->capacity_table, at, asks);
+}
+
+const int64_t *bins_room(const struct bins *b, size_t at)
+{
+	return capacity_table_row(b->capacity_table, at);
 }
 
 void bins_close(struct bins *b, size_t at)

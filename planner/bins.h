@@ -7,7 +7,8 @@
  * bins: the candidate nodes of one tenant ("bins" of bin packing): serving nodes, then claims in
  * progress, then claims that this plan proposes.
  *
- * Room only shrinks while a plan is made. So a bin that did not fit a pod will not fit an equal pod
+ * Room only shrinks while a plan is made, except when reserved room becomes available (reserve.h).
+ * So a bin that did not fit a pod will not fit an equal pod
  * later. Each cell (a set of interchangeable pods, planning.h) therefore continues its search at
  * the bin in which its last pod was placed.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_topology.c
@@ -48,6 +49,13 @@ bool bins_find(struct bins *b, struct plan_cell *c, size_t *at);
 bool bins_fits(struct bins *b, const struct plan_cell *c, size_t at);
 /* Subtracts the requests of class c, for one pod, from the free amounts of bin `at`. */
 void bins_take(struct bins *b, size_t at, const struct plan_class *c);
+/* Subtracts the requests from the free amounts of bin `at`. False: the bin has less, and nothing
+ * was subtracted. */
+bool bins_reserve(struct bins *b, size_t at, struct asks asks);
+/* Reverts a bins_reserve() that returned true. */
+void bins_unreserve(struct bins *b, size_t at, struct asks asks);
+/* Returns the free amounts of bin `at`, by column. */
+const int64_t *bins_room(const struct bins *b, size_t at);
 /* Sets the free number of pods of bin `at` to the minimum, so that no further pod fits. */
 void bins_close(struct bins *b, size_t at);
 /* True if bin `at` suits the pods of the fit (pods that differ only in their requests) by labels,

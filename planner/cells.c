@@ -1,4 +1,5 @@
 #include "planner/cells.h"
+#include "planner/reserve.h"
 
 struct cells {
 	/* Hash table of cells, by class and topology profile. */
@@ -45,6 +46,7 @@ static struct party *party_of(struct planning *p, const struct plan_class *c, st
 	x = arena_new_obj(p->a, struct party);
 	*x = (struct party){.fit = c->fit, .columns = c->columns, .next = *first};
 	x->sum = arena_calloc(p->a, p->ncolumns, sizeof(*x->sum));
+	x->largest = arena_calloc(p->a, p->ncolumns, sizeof(*x->largest));
 	return *first = x;
 }
 
@@ -55,6 +57,7 @@ static struct plan_cell *cell_new(struct planning *p, struct plan_class *c,
 
 	x->class_ = c;
 	x->profile = s;
+	x->crowd = p->saves_nodes ? party_of(p, c, &c->fit->crowds) : NULL;
 	return x;
 }
 
@@ -80,6 +83,9 @@ struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan
 	t->n++;
 	x->topology = topology_cell(p, c, s);
 	x->party = x->topology ? party_of(p, c, &s->parties) : party_of(p, c, &c->fit->parties);
+	if (x->crowd && x->topology && !x->party->reserve &&
+	    topology_on_one(x->topology) < SIZE_MAX)
+		reserve_want(p, c->tenant, x->party);
 	return x;
 }
 
@@ -92,22 +98,42 @@ static int64_t counted(const struct ask *x)
 	return x->amount < most ? x->amount : most;
 }
 
+static void join(struct party *x, struct asks asks)
+{
+	x->left++;
+	for (size_t i = 0; i < asks.n; i++) {
+		const size_t k = asks.v[i].column;
+
+		x->sum[k] = planning_add(x->sum[k], counted(&asks.v[i]));
+		if (asks.v[i].amount > x->largest[k])
+			x->largest[k] = asks.v[i].amount;
+	}
+}
+
+static void leave(struct party *x, struct asks asks)
+{
+	x->left--;
+	for (size_t i = 0; i < asks.n; i++)
+		x->sum[asks.v[i].column] =
+			planning_sub(x->sum[asks.v[i].column], counted(&asks.v[i]));
+}
+
 void cells_join(const struct plan_cell *c)
 {
-	const struct asks asks = c->class_->asks;
-
-	c->party->left++;
-	for (size_t i = 0; i < asks.n; i++)
-		c->party->sum[asks.v[i].column] =
-			planning_add(c->party->sum[asks.v[i].column], counted(&asks.v[i]));
+	join(c->party, c->class_->asks);
+	if (c->crowd)
+		join(c->crowd, c->class_->asks);
 }
 
 void cells_leave(const struct plan_cell *c)
 {
-	const struct asks asks = c->class_->asks;
+	leave(c->party, c->class_->asks);
+	if (c->crowd)
+		leave(c->crowd, c->class_->asks);
+}
 
-	c->party->left--;
-	for (size_t i = 0; i < asks.n; i++)
-		c->party->sum[asks.v[i].column] =
-			planning_sub(c->party->sum[asks.v[i].column], counted(&asks.v[i]));
+void cells_arrive(const struct plan_cell *c)
+{
+	if (c->crowd && c->crowd->expected)
+		c->crowd->expected--;
 }

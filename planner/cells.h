@@ -19,5 +19,8 @@ void cells_join(const struct plan_cell *c);
 /* Subtracts one waiting pod of the cell from the counts of the cell's party (pods that could share
  * a new machine). */
 void cells_leave(const struct plan_cell *c);
+/* Subtracts one pod from those that are expected on new machines (party.expected), because a pod of
+ * the cell was placed on one. */
+void cells_arrive(const struct plan_cell *c);
 
 #endif

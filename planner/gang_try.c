@@ -177,8 +177,10 @@ static bool is_better(const struct gang_try *t, const struct choice *a, const st
 	if (a->from->pool != b->from->pool)
 		return a->from->pool < b->from->pool;
 	if (a->from->offer != b->from->offer)
-		return supply_is_cheaper(a->from->offer, a->serves, b->from->offer, b->serves) ||
-		       (!supply_is_cheaper(b->from->offer, b->serves, a->from->offer, a->serves) &&
+		return supply_is_better(a->pool, a->from->offer, a->serves, b->from->offer,
+					b->serves) ||
+		       (!supply_is_better(a->pool, b->from->offer, b->serves, a->from->offer,
+					  a->serves) &&
 			a->from->offer < b->from->offer);
 	if (at != other)
 		return at < other;

@@ -1,18 +1,20 @@
 #include "planner/opening.h"
 
-#include <string.h>
+/* Records how the plan's next claim is opened. */
+static void note(struct planning *p, struct plan_tenant *t, const struct supply_choice *o)
+{
+	const size_t at = p->plan->nclaims;
+
+	p->opened = planning_wider(p->a, p->opened, &p->opened_cap, at + 1, sizeof(*p->opened));
+	p->opened[at] = (struct plan_opened){*o, t, bins_count(t->bins)};
+}
 
 size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_choice *o)
 {
-	struct plan_claim *more;
-
-	if (p->plan->nclaims == p->claims_cap) {
-		p->claims_cap = p->claims_cap ? p->claims_cap * 2 : 16;
-		more = arena_calloc(p->a, p->claims_cap, sizeof(*more));
-		if (p->plan->nclaims)
-			memcpy(more, p->plan->claims, p->plan->nclaims * sizeof(*more));
-		p->plan->claims = more;
-	}
+	p->plan->claims = planning_wider(p->a, p->plan->claims, &p->claims_cap,
+					 p->plan->nclaims + 1, sizeof(*p->plan->claims));
+	if (p->saves_nodes)
+		note(p, c->tenant, o);
 	p->plan->claims[p->plan->nclaims] = (struct plan_claim){
 		.tenant = c->tenant->it->name,
 		.pool = o->pool->name,

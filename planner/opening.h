@@ -12,6 +12,12 @@
  * requests from the bin's room, and counts the pod for topology constraints.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_gangs.c
  */
+struct plan_opened {
+	struct supply_choice choice;
+	/* Tenant of the claim, and index of its bin. */
+	struct plan_tenant *tenant;
+	size_t bin;
+};
 size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_choice *o);
 void opening_take(struct planning *p, size_t bin, const struct plan_cell *c);
 

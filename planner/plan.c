@@ -22,6 +22,8 @@
 #include "planner/quota.h"
 #include "planner/reclaim.h"
 #include "planner/refusal.h"
+#include "planner/reserve.h"
+#include "planner/resize.h"
 #include "planner/supply.h"
 #include "planner/timeline.h"
 
@@ -86,6 +88,36 @@ static bool is_hopeless(const struct plan_class *c)
 	return t->saves && !c->exhausted && supply_none_left(c);
 }
 
+/* True if free machines would not help a pod that is not placed: the pod can be placed only after
+ * the pod itself, its gang, its tenant, the pools or the instance types change. Such a pod gets no
+ * position in the queue. */
+static bool fits_nothing(const struct plan_pod *p)
+{
+	static const bool never[PLAN_REASONS] = {
+		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
+		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
+		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
+		[PLAN_VOLUME] = true,	     [PLAN_PROOF] = true,	 [PLAN_GANG_SHORT] = true,
+		[PLAN_GANG_UNKNOWN] = true,  [PLAN_DEVICE] = true,	 [PLAN_DENIED] = true,
+	};
+	size_t nearest = 0;
+
+	/* Skip reasons about the gang as a whole. The reason after them is about the pool in which
+	 * least is missing. */
+	while (nearest + 1 < p->nreasons && (p->reasons[nearest].code == PLAN_GANG ||
+					     p->reasons[nearest].code == PLAN_GANG_OVER))
+		nearest++;
+	return p->nreasons && never[p->reasons[nearest].code];
+}
+
+/* Makes the reserved room of the tenant available, because the pod of the cell gets no machine.
+ * False: that does not help the pod, or nothing is reserved. */
+static bool use_reserved(const struct plan_cell *c, const struct plan_pod *out)
+{
+	return !fits_nothing(out) && !(c->topology && topology_waits(c->topology)) &&
+	       reserve_release(c->class_->tenant);
+}
+
 /* Places a pod of the cell (a set of interchangeable pods) into an existing bin or onto a new
  * machine, and writes the result to *out. False: the pod is not placed; *out contains the reasons.
  * *waits: true if the pod may be placed once a pod that its affinity requires is placed. */
@@ -102,15 +134,21 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 		supply_ask(p->supply, cell);
 	do {
 		if ((!cell->topology || topology_begin(cell->topology)) &&
-		    bins_find(bins, cell, &at)) {
+		    (bins_find(bins, cell, &at) || reserve_find(p, cell, &at))) {
 			place(p, at, cell, out);
+			if (out->outcome == PLAN_ON_NEW)
+				cells_arrive(cell);
 			return true;
 		}
 		if (may && supply_take(p->supply, cell, &o, &out->reasons, &out->nreasons)) {
-			place(p, opening_new(p, c, &o), cell, out);
+			at = opening_new(p, c, &o);
+			place(p, at, cell, out);
+			if (o.from->least_nodes)
+				reserve_room(p, cell, at);
 			return true;
 		}
-	} while (may && supply_ask_again(p->supply, cell));
+	} while ((may && supply_ask_again(p->supply, cell)) ||
+		 (!refusal_is_of_tenant(c->tenant->it) && use_reserved(cell, out)));
 	*waits = cell->topology && topology_waits(cell->topology);
 	if (refusal_is_of_tenant(c->tenant->it)) {
 		refusal_of_tenant(p, c);
@@ -163,8 +201,10 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 		out->gang = q->gang ? q->gang->number : 0;
 		return false;
 	}
-	if (q->gang && !c->refused && !c->tenant->over)
+	if (q->gang && !c->refused && !c->tenant->over) {
+		(void)reserve_release(c->tenant);
 		gangs_serve(p, q);
+	}
 	if (q->seat) {
 		tell(p, q->seat - 1, c, out);
 		out->gang = q->gang->number;
@@ -209,6 +249,7 @@ enum phase {
 	SEATS,
 	PODS,
 	AGAIN,
+	RESIZE,
 	TIMELINE,
 	RECLAIM,
 	READY
@@ -234,6 +275,7 @@ struct plan_run {
 	 * all or waiting. */
 	size_t n, at;
 	struct profiles_run profiles;
+	struct resize *resize;
 	struct reclaim *reclaim;
 };
 
@@ -467,33 +509,12 @@ static void do_pods(struct plan_run *r)
 	enter(r, AGAIN);
 }
 
-/* True if free machines would not help: the pod can be placed only after the pod itself, its gang,
- * its tenant, the pools or the instance types change. Such a pod gets no position in the queue. */
-static bool fits_nothing(const struct plan_pod *p)
-{
-	static const bool never[PLAN_REASONS] = {
-		[PLAN_NO_POOL] = true,	     [PLAN_REQUIREMENTS] = true, [PLAN_TAINT] = true,
-		[PLAN_RUNTIME_CLASS] = true, [PLAN_TOO_BIG] = true,	 [PLAN_NO_IMAGE] = true,
-		[PLAN_NOT_TAKEN] = true,     [PLAN_UNSUPPORTED] = true,	 [PLAN_OVER_BUDGET] = true,
-		[PLAN_VOLUME] = true,	     [PLAN_PROOF] = true,	 [PLAN_GANG_SHORT] = true,
-		[PLAN_GANG_UNKNOWN] = true,  [PLAN_DEVICE] = true,	 [PLAN_DENIED] = true,
-	};
-	size_t nearest = 0;
-
-	/* Skip reasons about the gang as a whole. The reason after them is about the pool in which
-	 * least is missing. */
-	while (nearest + 1 < p->nreasons && (p->reasons[nearest].code == PLAN_GANG ||
-					     p->reasons[nearest].code == PLAN_GANG_OVER))
-		nearest++;
-	return p->outcome == PLAN_NOTHING && p->nreasons && never[p->reasons[nearest].code];
-}
-
 static void number(struct plan *p)
 {
 	size_t place = 0;
 
 	for (size_t i = 0; i < p->npods; i++)
-		if (!fits_nothing(&p->pods[i]))
+		if (p->pods[i].outcome != PLAN_NOTHING || !fits_nothing(&p->pods[i]))
 			p->pods[i].place = ++place;
 }
 
@@ -524,7 +545,7 @@ static void tell_denials(const struct planning *p)
 }
 
 /* Tries the pods of r->waiting again, in rounds, until a round places no pod. Then numbers the pods
- * by queue position and begins the timeline. */
+ * by queue position. */
 static void do_again(struct plan_run *r)
 {
 	struct planning *p = &r->p;
@@ -543,16 +564,27 @@ static void do_again(struct plan_run *r)
 	if (!r->placed) {
 		tell_denials(p);
 		number(p->plan);
-		if (!p->timeline)
-			p->timeline = timeline_new(p);
-		timeline_start(p->timeline, r->q, r->n);
-		enter(r, TIMELINE);
+		r->resize = resize_new(p);
+		enter(r, RESIZE);
 		return;
 	}
 	r->nwaiting = r->kept;
 	r->kept = 0;
 	r->placed = false;
 	enter(r, AGAIN);
+}
+
+static void do_resize(struct plan_run *r)
+{
+	struct planning *p = &r->p;
+
+	while (resize_next(r->resize))
+		if (slice_is_over(r))
+			return;
+	if (!p->timeline)
+		p->timeline = timeline_new(p);
+	timeline_start(p->timeline, r->q, r->n);
+	enter(r, TIMELINE);
 }
 
 static void do_timeline(struct plan_run *r)
@@ -590,11 +622,11 @@ struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 struct plan *plan_step(struct plan_run *r, uint64_t units)
 {
 	static void (*const does[])(struct plan_run * r) = {
-		[CHARGE] = do_charge,	[QUEUE] = do_queue,	  [SORT] = do_sort,
-		[COUNT] = do_count,	[PROFILES] = do_profiles, [NODES] = do_nodes,
-		[CLAIMS] = do_claims,	[CELLS] = do_cells,	  [SEATS] = do_seats,
-		[PODS] = do_pods,	[AGAIN] = do_again,	  [TIMELINE] = do_timeline,
-		[RECLAIM] = do_reclaim,
+		[CHARGE] = do_charge,	  [QUEUE] = do_queue,	    [SORT] = do_sort,
+		[COUNT] = do_count,	  [PROFILES] = do_profiles, [NODES] = do_nodes,
+		[CLAIMS] = do_claims,	  [CELLS] = do_cells,	    [SEATS] = do_seats,
+		[PODS] = do_pods,	  [AGAIN] = do_again,	    [RESIZE] = do_resize,
+		[TIMELINE] = do_timeline, [RECLAIM] = do_reclaim,
 	};
 
 	r->until = units > UINT64_MAX - r->p.work ? UINT64_MAX : r->p.work + units;

@@ -24,8 +24,11 @@
  * The machine is chosen in this order:
  * - pools by weight (highest first), then pools with an owned machine before those that would
  *   launch a cloud instance, then by name;
- * - in the pool, the instance type with the lowest cost per pod served, counting all waiting pods
- *   that are alike (GPUs weigh most), then the pool's first Provider;
+ * - in the pool, the instance type that the pool's expander (enum world_expander) prefers, counting
+ *   all waiting pods that are alike, then the pool's first Provider. LEAST_COST: the lowest cost
+ *   per pod served (GPUs weigh most). LEAST_NODES: the fewest GPUs for these pods, then the fewest
+ *   machines, then the lowest cost; afterwards each claim moves to the smallest machine that its
+ *   pods need (planner/resize.h);
  * - of the type, warm machines before cold ones, then the machine with the fewest failures. Several
  *   pods share a claim if they fit together.
  *

@@ -77,6 +77,12 @@ struct plan_tenant {
 	/* True if a pod of the tenant waits for a machine. Pods that only check for room do not
 	 * count. */
 	bool wants;
+	/* Room on new machines for pods of which few may share a node (reserve.h); NULL: the tenant
+	 * has no such pods. */
+	struct reserve *reserves;
+	/* Number of times that reserved room became available to all pods of the tenant. Then
+	 * search positions of cells are reset, because bins have more room (bins_find()). */
+	uint64_t released;
 	/* True if machines are reserved for a gang of the tenant. */
 	bool holds;
 	/* Name of a shared volume -> its number (attachments.c); NULL: no class of the tenant has
@@ -109,14 +115,21 @@ struct plan_tenant {
 
 /* Party: waiting pods of one fit (pods that differ only in their requests) that request the same
  * columns (resources), in any amounts. If topology constraints restrict the pods, they also have
- * one topology profile. left: number of pods that still wait. sum: sum of their requests, by
- * column. */
+ * one topology profile, unless the party is one of plan_fit.crowds. left: number of pods that still
+ * wait. sum: sum of their requests, by column. */
 struct party {
 	const struct plan_fit *fit;
 	/* Bit set of the requested columns; columns from 64 on share the 64 bits. */
 	uint64_t columns;
 	size_t left;
 	int64_t *sum;
+	/* Largest request of a pod of the party, by column. */
+	int64_t *largest;
+	/* In plan_fit.crowds: number of pods that are expected on machines which were opened for
+	 * pods that must be apart (supply_crowd_of()). */
+	size_t expected;
+	/* Room on new machines for the pods (reserve.h); NULL: none is reserved. */
+	struct reserve *reserve;
 	struct party *next;
 };
 
@@ -144,8 +157,9 @@ struct plan_fit {
 	struct fit_pool *pools;
 	size_t npools;
 	bool asked;
-	/* Parties of the fit's pods that no topology constraint restricts. */
-	struct party *parties;
+	/* parties: parties of the fit's pods that no topology constraint restricts. crowds: parties
+	 * of all pods of the fit, whatever their topology profile. */
+	struct party *parties, *crowds;
 	/* A class of the fit for which no machine is left; NULL: none is known. */
 	const struct plan_class *none_left;
 };
@@ -203,10 +217,14 @@ struct plan_cell {
 	const struct plan_profile *profile;
 	/* Evaluated topology constraints; NULL: no topology constraint restricts the pods. */
 	struct topology_cell *topology;
-	struct party *party;
+	/* Parties of the pods: with, and without regard to, their topology profile. crowd: NULL
+	 * unless planning.saves_nodes is true. */
+	struct party *party, *crowd;
 	/* Search positions, one per preference score (bins.c). */
 	struct cursor *cursors;
 	size_t ncursors;
+	/* Value of plan_tenant.released for which the search positions are valid. */
+	uint64_t released;
 	/* Result of the last gang of pods of this cell that was not placed; NULL: no such gang.
 	 * missed_need: number of pods that this gang needed. */
 	const struct gang_miss *missed;
@@ -246,6 +264,8 @@ struct planning {
 	struct cells *cells;
 	/* True if a pool, node or claim has a PreferNoSchedule taint. */
 	bool soft;
+	/* True if a pool may save machines (supply_pool.least_nodes). */
+	bool saves_nodes;
 	struct supply *supply;
 	/* Topology groups (groups.h); NULL: no pod has topology constraints. */
 	struct groups *groups;
@@ -254,6 +274,10 @@ struct planning {
 	/* Scratch memory for one row of amounts (one element per column). */
 	int64_t *scratch;
 	struct plan *plan;
+	/* How each claim of the plan was opened, by index of plan->claims (opening.h); NULL unless
+	 * saves_nodes is true. */
+	struct plan_opened *opened;
+	size_t opened_cap;
 	size_t claims_cap, *requests_cap, holds_cap;
 	/* Incremented whenever the holdings of a tenant change (quota.c). */
 	uint64_t charged;

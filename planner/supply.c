@@ -51,6 +51,8 @@ struct supply *supply_new(struct planning *p)
 	s->pools = arena_calloc(p->a, map_size(p->w->pools) + 1, sizeof(*s->pools));
 	map_for_each (it, p->w->pools)
 		s->pools[s->npools++].it = ((struct world_object *)it.value)->it;
+	for (size_t i = 0; i < s->npools; i++)
+		p->saves_nodes |= s->pools[i].it->expander != WORLD_EXPANDER_LEAST_COST;
 	qsort(s->pools, s->npools, sizeof(*s->pools), by_weight);
 	s->by_name = planning_map(p);
 	for (size_t i = 0; i < s->npools; i++)
@@ -225,6 +227,9 @@ struct pick {
 	struct supply_type_offer *offer;
 	struct supply_option *option;
 	size_t serves;
+	/* Machines for all pods that count, if this offer is chosen; set if the pool's expander is
+	 * LeastNodes. */
+	struct supply_total total;
 };
 
 /* Returns the best option of offer l that suits and that topology constraints admit; NULL: none. In
@@ -291,38 +296,154 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 	return look_at_each(s, c, fp, suits->options, l);
 }
 
+/* Search of one pool for the offer of a new machine. */
+struct search {
+	struct supply *s;
+	struct plan_cell *c;
+	struct fit_pool *fp;
+	const struct suits *suits;
+	/* Waiting pods that the machine would serve too. */
+	const struct supply_rest *rest;
+	/* offer: index of the offer at which the search continues. last: index of the offer that
+	 * was considered last; SIZE_MAX: none. serves: number of pods that this offer serves. */
+	size_t offer, last, serves;
+	struct pick *pick;
+};
+
+/* Returns the total of the machines that the pods of x->rest need if offer l serves k of them, and
+ * the first offer that is large enough serves the last ones. */
+static struct supply_total total_of(struct search *x, const struct supply_type_offer *l, size_t k)
+{
+	const struct supply_pool *pool = x->fp->pool;
+	const size_t n = x->rest->n + 1;
+	size_t at = pool->noffers;
+
+	if (n % k)
+		at = next_line(x->s, x->c->class_, pool, x->suits->offers,
+			       supply_asks_for(x->rest, n % k, x->s->asks), 0);
+	return supply_total_of(l, k, n, at < pool->noffers ? &pool->offers[at] : NULL);
+}
+
+static void weigh(struct search *x, struct supply_option *o)
+{
+	struct pick *best = x->pick,
+		    now = {.from = x->fp, .offer = &x->fp->pool->offers[x->last], .option = o};
+
+	now.serves = x->serves = supply_serves(x->rest, now.offer);
+	if (x->fp->pool->least_nodes) {
+		now.total = total_of(x, now.offer, now.serves);
+		if (!best->from || supply_is_less(&now.total, &best->total))
+			*best = now;
+	} else if (!best->from ||
+		   supply_is_cheaper(now.offer, now.serves, best->offer, best->serves)) {
+		*best = now;
+	}
+}
+
+/* Considers the first offer, from x->offer on, that is large enough for k pods and has a machine,
+ * unless it was considered last. False: there is no such offer. */
+static bool consider(struct search *x, size_t k)
+{
+	const struct supply_pool *pool = x->fp->pool;
+	const struct asks asks = supply_asks_for(x->rest, k, x->s->asks);
+
+	for (;; x->offer++) {
+		struct supply_option *o;
+
+		x->offer = next_line(x->s, x->c->class_, pool, x->suits->offers, asks, x->offer);
+		if (x->offer == pool->noffers)
+			return false;
+		if (x->offer == x->last)
+			return true;
+		o = look_at_line(x->s, x->c, x->fp, x->suits, x->offer);
+		if (!o)
+			continue;
+		x->last = x->offer;
+		weigh(x, o);
+		return true;
+	}
+}
+
+/* Considers the first offer that serves all n pods, after the first offer that serves one. False:
+ * there is none, or it has more GPUs, so offers between the two may be better. */
+static bool one_serves_all(struct search *x, size_t n)
+{
+	const struct supply_type_offer *offers = x->fp->pool->offers;
+	const size_t first = x->last, serves = x->serves;
+
+	if (consider(x, n) && offers[x->last].gpus == offers[first].gpus)
+		return true;
+	x->offer = x->last = first;
+	x->serves = serves;
+	return false;
+}
+
+/* Considers offers that serve more and more pods, up to the largest one of use: each such offer of
+ * a pool with few offers, otherwise some of them. */
+#define FEW_OFFERS 64
+
+static void look_for_few(struct search *x)
+{
+	const size_t n = x->rest->n + 1, growth = x->fp->pool->noffers > FEW_OFFERS ? 4 : SIZE_MAX;
+	bool missed = false;
+	size_t k, step;
+
+	if (!consider(x, 1) || one_serves_all(x, n))
+		return;
+	k = x->serves;
+	step = 1 + k / growth;
+	while (step && k < n) {
+		const size_t next = step < n - k ? k + step : n;
+
+		if (consider(x, next)) {
+			k = x->serves > next ? x->serves : next;
+			step = missed ? step / 2 : 1 + k / growth;
+		} else {
+			x->offer = x->last;
+			missed = true;
+			step /= 2;
+		}
+	}
+}
+
+/* Waiting pods like those of one cell: by supply_rest_of(), and by supply_crowd_of() for pools that
+ * save machines. known: which of the two are computed. */
+struct rests {
+	struct supply_rest v[2];
+	bool known[2];
+};
+
+static const struct supply_rest *rest_for(struct supply *s, const struct plan_cell *c,
+					  const struct supply_pool *pool, struct rests *r)
+{
+	const bool crowd = pool->least_nodes;
+
+	if (!r->known[crowd])
+		r->v[crowd] = crowd ? supply_crowd_of(s->p, c) : supply_rest_of(s->p, c);
+	r->known[crowd] = true;
+	return &r->v[crowd];
+}
+
 /* Chooses an offer of the pool. For each of several increasing numbers k of pods, considers the
  * first offer that is large enough for k pods (offers are sorted by cost). Of the offers
- * considered, chooses the one with the lowest cost per pod. The result is in *pick. False: no offer
- * has a machine. */
+ * considered, chooses the best by the pool's expander. The result is in *pick. False: no offer has
+ * a machine. */
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
-		    const struct suits *suits, const struct supply_rest *rest, struct pick *pick)
+		    const struct suits *suits, struct rests *rests, struct pick *pick)
 {
-	size_t offer = 0, last = SIZE_MAX;
+	struct search x = {.s = s,
+			   .c = c,
+			   .fp = fp,
+			   .suits = suits,
+			   .rest = rest_for(s, c, fp->pool, rests),
+			   .last = SIZE_MAX,
+			   .pick = pick};
 
-	for (size_t k = 1; k <= rest->n + 1; k += 1 + k / 4) {
-		const struct asks asks = supply_asks_for(rest, k, s->asks);
-		struct supply_option *o = NULL;
-		size_t serves;
-
-		for (;; offer++) {
-			offer = next_line(s, c->class_, fp->pool, suits->offers, asks, offer);
-			if (offer == fp->pool->noffers)
-				return pick->from;
-			if (offer == last)
-				break;
-			o = look_at_line(s, c, fp, suits, offer);
-			if (o)
-				break;
-		}
-		if (offer == last)
-			continue;
-		last = offer;
-		serves = supply_serves(rest, &fp->pool->offers[offer]);
-		if (!pick->from ||
-		    supply_is_cheaper(&fp->pool->offers[offer], serves, pick->offer, pick->serves))
-			*pick = (struct pick){fp, &fp->pool->offers[offer], o, serves};
-	}
+	if (fp->pool->least_nodes)
+		look_for_few(&x);
+	else
+		for (size_t k = 1; k <= x.rest->n + 1 && consider(&x, k);)
+			k += 1 + k / 4;
 	return pick->from;
 }
 
@@ -341,8 +462,8 @@ static const struct suits *suits_of(const struct fit_pool *fp, bool picky, int64
 /* Chooses a machine of the first pool (by weight) that has a suitable one. Of pools with equal
  * weight, a pool with an owned machine comes before one that would launch a cloud instance. The
  * result is in *pick. False: no machine was found. */
-static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct supply_rest *rest,
-			  bool picky, int64_t score, struct pick *pick)
+static bool look_in_pools(struct supply *s, struct plan_cell *c, struct rests *rests, bool picky,
+			  int64_t score, struct pick *pick)
 {
 	struct plan_fit *f = c->class_->fit;
 	struct pick rented = {0};
@@ -353,7 +474,7 @@ static bool look_in_pools(struct supply *s, struct plan_cell *c, const struct su
 
 		if (rented.from && fp->pool->it->weight != rented.from->pool->it->weight)
 			break;
-		if (!suits || !look_in(s, c, fp, suits, rest, pick))
+		if (!suits || !look_in(s, c, fp, suits, rests, pick))
 			continue;
 		/* mutant: rented-before-owned */
 		if (!pick->offer->provider->elastic)
@@ -391,13 +512,13 @@ static bool next_score(const struct plan_fit *f, int64_t *score)
 static bool choose(struct supply *s, struct plan_cell *c, struct pick *pick)
 {
 	const struct plan_fit *f = c->class_->fit;
-	const struct supply_rest rest = supply_rest_of(s->p, c);
+	struct rests rests = {0};
 	int64_t score = INT64_MAX;
 
 	if (!f->pod->preferences.n && !s->p->soft)
-		return look_in_pools(s, c, &rest, false, 0, pick);
+		return look_in_pools(s, c, &rests, false, 0, pick);
 	while (next_score(f, &score))
-		if (look_in_pools(s, c, &rest, true, score, pick))
+		if (look_in_pools(s, c, &rests, true, score, pick))
 			return true;
 	return false;
 }
@@ -470,6 +591,8 @@ bool supply_take(struct supply *s, struct plan_cell *c, struct supply_choice *ou
 		tell_nothing(s, c, reasons, nreasons);
 		return false;
 	}
+	if (pick.from->pool->least_nodes && c->topology && topology_on_one(c->topology) < SIZE_MAX)
+		c->crowd->expected += pick.serves - 1;
 	supply_take_this(s, c->class_, pick.from->pool, pick.offer, pick.option,
 			 pick.option->group->v[pick.option->next], out);
 	return true;
@@ -511,8 +634,13 @@ void supply_take_this(struct supply *s, struct plan_class *c, struct supply_pool
 	charge(s, &c->tenant->tally, &l->type->capacity);
 	quota_changed(s->p);
 	charge(s, &pool->tally, &l->type->capacity);
-	*out = (struct supply_choice){pool->it, l->type, &m->m,
-				      supply_version(pool->it, c->tenant->it->version), &o->labels};
+	*out = (struct supply_choice){.pool = pool->it,
+				      .type = l->type,
+				      .machine = &m->m,
+				      .version = supply_version(pool->it, c->tenant->it->version),
+				      .labels = &o->labels,
+				      .from = pool,
+				      .offer = l};
 	if (!s->trying || !s->takes)
 		return;
 	u = arena_new_obj(s->p->a, struct undo);
@@ -665,9 +793,12 @@ bool supply_second(struct supply *s, const struct world_claim *c, struct supply_
 			if (m && !o->permit &&
 			    selector_matches(&pool->it->requirements, &o->labels) &&
 			    (!out->machine || supply_by_worth(&m->m, out->machine) < 0))
-				*out = (struct supply_choice){pool->it, l->type, &m->m,
-							      supply_version(pool->it, t->version),
-							      &o->labels};
+				*out = (struct supply_choice){
+					.pool = pool->it,
+					.type = l->type,
+					.machine = &m->m,
+					.version = supply_version(pool->it, t->version),
+					.labels = &o->labels};
 		}
 	}
 	return out->machine;

@@ -12,6 +12,8 @@
  * the same labels. So constraints are checked per option, not per machine.
  */
 struct supply;
+struct supply_pool;
+struct supply_type_offer;
 
 /* The machine chosen for a pod, and the pool, type, version and labels of the claim to be opened on
  * it. */
@@ -22,6 +24,9 @@ struct supply_choice {
 	const char *version;
 	/* Labels that the node will have. */
 	const struct labels *labels;
+	/* Where the machine was found; NULL after supply_second(). */
+	struct supply_pool *from;
+	const struct supply_type_offer *offer;
 };
 
 struct supply *supply_new(struct planning *p);
@@ -52,9 +57,7 @@ bool supply_none_left(const struct plan_class *c);
  * these machines. During a transaction call only the functions from here to supply_explain_try().
  */
 
-struct supply_type_offer;
 struct supply_option;
-struct supply_pool;
 /* Begins a transaction. takes true: supply_take_this() marks machines as taken. takes false
  * (look-ahead): supply_take_this() only counts machines against quota and limits. */
 void supply_try(struct supply *s, bool takes);
@@ -127,8 +130,9 @@ struct supply_type_offer {
 	const struct world_instance_type *type;
 	/* Position of the offer's Provider in the pool's list of Providers. */
 	size_t order;
-	/* Cost of one machine of the type, computed by supply_cost() from its capacity. */
-	int64_t cost;
+	/* Cost of one machine of the type, computed by supply_cost() from its capacity; gpus: its
+	 * number of GPUs. */
+	int64_t cost, gpus;
 	/* Capacity of the type, one amount per column (requested resource, planning.h). */
 	const int64_t *row;
 	/* The offer's options are pool->options[first] to pool->options[first + noptions - 1]. */
@@ -150,6 +154,9 @@ struct supply_pool {
 	struct supply_option *options;
 	size_t noptions;
 	bool soft;
+	/* True if the pool chooses types so that few machines are needed (world_pool.expander); set
+	 * together with offers. */
+	bool least_nodes;
 };
 /* Two bit sets: which options and which offers of a pool suit a fit (pods that differ only in their
  * requests). */
@@ -246,7 +253,13 @@ struct supply_rest {
 	/* Sum of the requests of the n other pods, by index of asks. */
 	int64_t *sum;
 };
+/* Counts the other pods that are like the pods of the cell (planning.h: party). */
 struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c);
+/* Counts all waiting pods of the same fit, whatever topology constraints they have, but not those
+ * expected on machines of earlier pods. Each of the machines that the cell's own pods need anyway
+ * gets an equal part of the others, and at least one pod of each party for which room will be
+ * reserved (reserve.h). */
+struct supply_rest supply_crowd_of(struct planning *p, const struct plan_cell *c);
 /* Writes to `out` the requests of the given pod plus those of k - 1 other pods of average size.
  * Returns them as struct asks. */
 struct asks supply_asks_for(const struct supply_rest *r, size_t k, struct ask *out);
@@ -256,7 +269,23 @@ size_t supply_serves(const struct supply_rest *r, const struct supply_type_offer
  * offer b. */
 bool supply_is_cheaper(const struct supply_type_offer *a, size_t k,
 		       const struct supply_type_offer *b, size_t m);
+/* True if a machine of offer a that serves k pods is better than one of offer b that serves m pods,
+ * by the pool's expander. */
+bool supply_is_better(const struct supply_pool *pool, const struct supply_type_offer *a, size_t k,
+		      const struct supply_type_offer *b, size_t m);
+/* Machines that waiting pods need in all: their GPUs, their number and their cost. */
+struct supply_total {
+	__int128 gpus, cost;
+	size_t machines;
+};
+/* Returns the total for n pods if each machine is of offer l and serves k pods. The last pods,
+ * fewer than k, get a machine of offer `last` instead; NULL: of offer l. */
+struct supply_total supply_total_of(const struct supply_type_offer *l, size_t k, size_t n,
+				    const struct supply_type_offer *last);
+/* True if total a has fewer GPUs than b; of equal ones, fewer machines, then a lower cost. */
+bool supply_is_less(const struct supply_total *a, const struct supply_total *b);
 int64_t supply_cost(const struct resources *capacity);
+int64_t supply_gpus(const struct resources *capacity);
 
 /* The following functions are in supply_explain.c: they explain why a class gets no machine. */
 /* Returns the newest image version of the pool that suits an API server of version `server`; NULL:

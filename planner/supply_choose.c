@@ -1,12 +1,16 @@
 /*
- * supply_choose: compares instance types by their cost per pod served.
+ * supply_choose: compares instance types, by their cost per pod served or by the number of machines
+ * that the waiting pods need in all (world_pool.expander).
  *
  * A new machine would be filled with the pod that needs it and with waiting pods that are like that
  * pod, until no more fit. Pods are alike if they are of the same fit (they differ only in their
  * requests) and request the same resources. Each of the other pods counts with their average size.
- * The machine's cost is divided by the number of pods that the machine serves.
- * Tests: tests/unit/planner/test_supply.c
+ * The machine's cost is divided by the number of pods that the machine serves. For the number of
+ * machines, pods with any topology constraints count as alike, because a machine that is large
+ * enough for them saves a machine, and planner/resize.h replaces it if they do not come.
+ * Tests: tests/unit/planner/test_supply.c, tests/unit/planner/test_expander.c
  */
+#include "planner/reserve.h"
 #include "planner/supply.h"
 
 /* Cost of one GPU. Higher than the cost of any CPUs and memory, because GPUs are scarce. */
@@ -23,10 +27,14 @@ static int64_t amount(const struct resources *r, const char *name, int64_t most)
 	return n < 0 ? 0 : n < most ? n : most;
 }
 
+int64_t supply_gpus(const struct resources *capacity)
+{
+	return amount(capacity, PLANNING_GPU, 100000);
+}
+
 int64_t supply_cost(const struct resources *capacity)
 {
-	const int64_t gpus = amount(capacity, PLANNING_GPU, 100000),
-		      cpus = amount(capacity, "cpu", 1000000),
+	const int64_t gpus = supply_gpus(capacity), cpus = amount(capacity, "cpu", 1000000),
 		      mib = amount(capacity, "memory", INT64_MAX) / 1048576;
 
 	return MACHINE_COST + gpus * GPU_COST + cpus * 1000 +
@@ -86,6 +94,23 @@ struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c)
 	return r;
 }
 
+struct supply_rest supply_crowd_of(struct planning *p, const struct plan_cell *c)
+{
+	struct supply_rest r = {.asks = c->class_->of_new.v, .nasks = c->class_->of_new.n};
+	const size_t most = c->topology ? topology_on_one(c->topology) : SIZE_MAX,
+		     own = c->party->left, all = c->crowd->left - own, machines = own / most + 1,
+		     apart = reserve_wants(c);
+	size_t others = all > c->crowd->expected ? all - c->crowd->expected : 0;
+
+	others = others / machines + (others % machines != 0);
+	others = others > apart ? others : apart;
+	others = others < all ? others : all;
+	r.sum = arena_calloc(p->a, r.nasks, sizeof(*r.sum));
+	add(&r, c->party, own < most ? own : most - 1);
+	add(&r, c->crowd, others);
+	return r;
+}
+
 struct asks supply_asks_for(const struct supply_rest *r, size_t k, struct ask *out)
 {
 	for (size_t i = 0; i < r->nasks; i++) {
@@ -114,4 +139,35 @@ bool supply_is_cheaper(const struct supply_type_offer *a, size_t k,
 		       const struct supply_type_offer *b, size_t m)
 {
 	return (__int128)a->cost * (__int128)m < (__int128)b->cost * (__int128)k;
+}
+
+bool supply_is_better(const struct supply_pool *pool, const struct supply_type_offer *a, size_t k,
+		      const struct supply_type_offer *b, size_t m)
+{
+	const __int128 x = (__int128)a->gpus * (__int128)m, y = (__int128)b->gpus * (__int128)k;
+
+	if (!pool->least_nodes)
+		return supply_is_cheaper(a, k, b, m);
+	return x != y ? x < y : k != m ? k > m : a->cost < b->cost;
+}
+
+struct supply_total supply_total_of(const struct supply_type_offer *l, size_t k, size_t n,
+				    const struct supply_type_offer *last)
+{
+	const size_t whole = n / k, rest = n % k != 0;
+
+	if (!last)
+		last = l;
+	return (struct supply_total){
+		.gpus = (__int128)l->gpus * (__int128)whole + (rest ? last->gpus : 0),
+		.cost = (__int128)l->cost * (__int128)whole + (rest ? last->cost : 0),
+		.machines = whole + rest,
+	};
+}
+
+bool supply_is_less(const struct supply_total *a, const struct supply_total *b)
+{
+	if (a->gpus != b->gpus)
+		return a->gpus < b->gpus;
+	return a->machines != b->machines ? a->machines < b->machines : a->cost < b->cost;
 }

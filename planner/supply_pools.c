@@ -295,7 +295,8 @@ static void add_lines(struct supply_pool *pool, size_t order, const struct world
 			(struct supply_type_offer){.provider = pr,
 						   .type = &pr->types.v[i],
 						   .order = order,
-						   .cost = supply_cost(&pr->types.v[i].capacity)};
+						   .cost = supply_cost(&pr->types.v[i].capacity),
+						   .gpus = supply_gpus(&pr->types.v[i].capacity)};
 }
 
 /* Fills the table pool->capacity_table with the capacities of the offers. Not called for
@@ -321,9 +322,12 @@ void supply_type_offers(struct planning *p, struct supply_pool *pool)
 	const struct world_pool *it = pool->it;
 	size_t offers = 0, options = 0;
 
+	pool->least_nodes = it->expander != WORLD_EXPANDER_LEAST_COST;
 	for (size_t i = 0; i < it->nproviders; i++) {
 		const struct world_provider *pr = world_find(p->w->providers, it->providers[i]);
 
+		pool->least_nodes &=
+			it->expander == WORLD_EXPANDER_LEAST_NODES || !pr || !pr->elastic;
 		offers += pr ? pr->types.n : 0;
 		options += pr ? groups_of_provider(p, pr) : 0;
 	}

@@ -311,7 +311,8 @@ size_t topology_on_one(const struct topology_cell *t)
 
 	for (size_t i = 0; i < t->profile->nrules; i++) {
 		const struct topology_rule *r = &t->profile->rules[i];
-		size_t n = r->it->kind == WORLD_APART ? 1 : (size_t)r->it->max_skew;
+		const bool one = r->it->kind == WORLD_APART || r->it->max_skew < 1;
+		const size_t n = one ? 1 : (size_t)r->it->max_skew;
 
 		if (r->group->key < 0 && r->self && r->it->kind != WORLD_TOGETHER && n < most)
 			most = n;

@@ -114,9 +114,14 @@ struct world_provider {
  * tenants (planner/reclaim.h). */
 enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_LOWER_PRIORITY };
 
+/* How a pool chooses the instance types of new machines (supply_choose.c). AUTO: LEAST_COST if a
+ * Provider of the pool is elastic (a cloud), otherwise LEAST_NODES. */
+enum world_expander { WORLD_EXPANDER_AUTO, WORLD_EXPANDER_LEAST_NODES, WORLD_EXPANDER_LEAST_COST };
+
 struct world_pool {
 	const char *name;
 	int64_t weight;
+	enum world_expander expander;
 	/* spec.virtualClusterSelector: matches the labels of the tenants that the pool serves. */
 	struct selector tenants;
 	/* Names of Providers, in order of preference. */

@@ -113,6 +113,7 @@ static const struct {
 } members[] = {
 	{"pool", "max", "NodePool", "limits", "nodes", true},
 	{"pool", "weight", "NodePool", NULL, "weight", false},
+	{"pool", "expander", "NodePool", NULL, "expander", true},
 	{"pool", "paused", "NodePool", NULL, "paused", false},
 	{"tenant", "gpus", "VirtualCluster", "quota", "nvidia.com/gpu", true},
 	{"tenant", "weight", "VirtualCluster", NULL, "weight", false},

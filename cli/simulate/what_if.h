@@ -9,8 +9,8 @@
  *
  *   machines+=N, machines.TYPE+=N
  *       adds machines of a type that exactly one Provider has
- *   pool.NAME.max=N, .weight=N, .paused=true|false
- *       sets spec.limits.nodes, spec.weight or spec.paused of a NodePool
+ *   pool.NAME.max=N, .weight=N, .expander=WHAT, .paused=true|false
+ *       sets spec.limits.nodes, spec.weight, spec.expander or spec.paused of a NodePool
  *   tenant.NAME.gpus=N, .weight=N, .priority=N
  *       sets spec.quota of nvidia.com/gpu, spec.weight or spec.priority
  *   times.boot=D, .drain=D, .wipe=D, .idle=D, .settle=D, until=D
@@ -21,7 +21,7 @@
  */
 /* all forms of a change, for help and errors */
 #define WHAT_IF_FORMS                                                                              \
-	"machines+=N, machines.TYPE+=N, pool.NAME.max|weight|paused=VALUE, "                       \
+	"machines+=N, machines.TYPE+=N, pool.NAME.max|weight|expander|paused=VALUE, "              \
 	"tenant.NAME.gpus|weight|priority=VALUE, "                                                 \
 	"times.boot|drain|wipe|idle|settle=DURATION, until=DURATION"
 

@@ -41,6 +41,7 @@ struct world_pool world_object_pool(const struct node_pool *p, struct arena *a)
 	struct world_pool w = {.name = p->meta.name};
 
 	w.weight = p->spec.weight;
+	w.expander = (enum world_expander)p->spec.expander;
 	w.tenants = object_selector(&p->spec.virtual_cluster_selector, a);
 	w.providers = arena_calloc(a, t->provider_refs.n + 1, sizeof(*w.providers));
 	for (size_t i = 0; i < t->provider_refs.n; i++)

@@ -555,8 +555,11 @@ static void what_daemonsets_take_of_a_node_they_take_of_a_new_one(void **state)
 	OWN(arena) a = arena_new();
 	OWN(world) w = worlds_new(a);
 	struct world_claim c = worlds_claim(a, "c2", "m2");
+	struct world_pool pool = worlds_pool(a);
 
 	(void)state;
+	pool.expander = WORLD_EXPANDER_LEAST_COST;
+	world_put_pool(w, &pool);
 	add_machine(w, "m1", "small");
 	add_machine(w, "m2", "small");
 	add_machine(w, "m3", "big");

@@ -351,11 +351,9 @@ static void arrivals_may_have_times_of_a_clock(void **state)
 	assert_no_arrivals(r, HEADS "9223372036854775807,acme,1,1,1,1,1\n", "time: want 0 to");
 }
 
-/* Applies the change to the fleet FLEET; returns 0 or -1 with r's error set. */
-static int changed(struct rig *r, const char *change)
+/* Applies the change to the scenario `text`; returns 0 or -1 with r's error set. */
+static int changed_text(struct rig *r, const char *text, const char *change)
 {
-	static const char text[] = FLEET;
-
 	scenario_file_done(&r->f);
 	world_free(r->s.world);
 	r->s.world = NULL;
@@ -365,14 +363,21 @@ static int changed(struct rig *r, const char *change)
 	return scenario_build(&r->f, &r->s, r->a, &r->e);
 }
 
+static int changed(struct rig *r, const char *change)
+{
+	return changed_text(r, FLEET, change);
+}
+
 static void a_what_if_changes_the_scenario(void **state)
 {
 	struct rig *r = *state;
-	static const char *const good[] = {"pool.h.100.max=1",	     "pool.h.100.weight=7",
-					   "pool.h.100.paused=true", "tenant.acme.gpus=8",
-					   "tenant.acme.weight=3",   "tenant.acme.priority=2",
-					   "times.drain=2m",	     "times.wipe=2m",
-					   "times.idle=2m",	     "times.settle=2m"};
+	static const char *const good[] = {
+		"pool.h.100.max=1",	  "pool.h.100.weight=7",
+		"pool.h.100.paused=true", "pool.h.100.expander=LeastCost",
+		"tenant.acme.gpus=8",	  "tenant.acme.weight=3",
+		"tenant.acme.priority=2", "times.drain=2m",
+		"times.wipe=2m",	  "times.idle=2m",
+		"times.settle=2m"};
 	static const struct {
 		const char *change, *why;
 	} bad[] = {
@@ -386,6 +391,7 @@ static void a_what_if_changes_the_scenario(void **state)
 		{"price", "not supported"},
 		{"tenant.acme.weight=heavy", "spec.weight"},
 		{"pool.h.100.max=many", "spec.limits"},
+		{"pool.h.100.expander=LeastWaste", "want Auto, LeastNodes or LeastCost"},
 		{"times.boot=soon", "spec.times.boot"},
 	};
 	size_t n;
@@ -409,6 +415,37 @@ static void a_what_if_changes_the_scenario(void **state)
 	}
 }
 
+#define TYPE(name, cpus) "  - name: " name "\n    capacity: {cpu: \"" cpus "\"}\n"
+#define CPU_POD(n)                                                                                 \
+	"---\napiVersion: v1\nkind: Pod\ntenant: acme\nmetadata: {name: " n "}\nspec:\n"           \
+	"  containers: [{resources: {requests: {cpu: \"2\"}}}]\n"
+
+/* A machine of 16 CPUs holds all three pods; two of 4 CPUs cost less. */
+static void a_pool_chooses_types_by_its_expander(void **state)
+{
+	static const char text[] =
+		"apiVersion: drover.dev/v1alpha1\nkind: Provider\nmetadata: {name: hall}\nspec:\n"
+		"  type: redfish\n  credentialsSecretRef: {name: bmc}\n"
+		"  instanceTypes:\n" TYPE("small", "4") TYPE("big", "16") POOL TENANT
+		"---\napiVersion: drover.dev/v1alpha1\nkind: Scenario\nmetadata: {name: s}\nspec:\n"
+		"  kubernetesVersion: \"1.36\"\n  machines:\n"
+		"  - {providerRef: {name: hall}, instanceType: small, count: 2}\n"
+		"  - {providerRef: {name: hall}, instanceType: big, count: 2}\n" CPU_POD("a")
+			CPU_POD("b") CPU_POD("c");
+	static const struct {
+		const char *change;
+		size_t claims;
+	} cases[] = {{"pool.h.100.expander=Auto", 1},
+		     {"pool.h.100.expander=LeastNodes", 1},
+		     {"pool.h.100.expander=LeastCost", 2}};
+	struct rig *r = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_ok(changed_text(r, text, cases[i].change), &r->e);
+		assert_int_equal(plan_make(r->s.world, 0, r->a)->nclaims, cases[i].claims);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -428,6 +465,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(arrivals_may_have_times_of_a_clock, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_what_if_changes_the_scenario, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pool_chooses_types_by_its_expander, setup,
+						teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,103 @@
+#include <string.h>
+
+#include "planner/cells.h"
+#include "planner/reserve.h"
+
+/* Room in one bin, reserved for one pod of a party. used: the room is available again. */
+struct reserved {
+	size_t bin;
+	struct asks asks;
+	bool used;
+};
+
+/* Reserved room for the pods of one party, in the order of the bins. next: index into v of the next
+ * room to try; bins before it admitted no pod of the party, or have one. */
+struct reserve {
+	struct party *of;
+	struct reserved *v;
+	size_t n, next, cap;
+	struct reserve *others;
+};
+
+void reserve_want(struct planning *p, struct plan_tenant *t, struct party *of)
+{
+	struct reserve *r = arena_new_obj(p->a, struct reserve);
+
+	*r = (struct reserve){.of = of, .others = t->reserves};
+	of->reserve = t->reserves = r;
+}
+
+/* True if a machine that is opened for the cell reserves room for one more pod of *r. */
+static bool wants(const struct reserve *r, const struct plan_cell *c)
+{
+	return r->of != c->party && r->of->fit == c->class_->fit && r->n - r->next < r->of->left;
+}
+
+size_t reserve_wants(const struct plan_cell *c)
+{
+	size_t n = 0;
+
+	for (const struct reserve *r = c->class_->tenant->reserves; r; r = r->others)
+		n += wants(r, c);
+	return n;
+}
+
+/* Returns the largest request of the party's pods for each column. */
+static struct asks largest(struct planning *p, const struct party *x)
+{
+	struct ask *v = arena_calloc(p->a, p->ncolumns, sizeof(*v));
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->ncolumns; i++)
+		if (x->largest[i])
+			v[n++] = (struct ask){(uint32_t)i, x->largest[i]};
+	return (struct asks){v, n};
+}
+
+void reserve_room(struct planning *p, const struct plan_cell *c, size_t bin)
+{
+	struct plan_tenant *t = c->class_->tenant;
+
+	for (struct reserve *r = t->reserves; r; r = r->others) {
+		planning_charge(p, t, 1);
+		if (!wants(r, c))
+			continue;
+		r->v = planning_wider(p->a, r->v, &r->cap, r->n + 1, sizeof(*r->v));
+		r->v[r->n] = (struct reserved){bin, largest(p, r->of), false};
+		r->n += bins_reserve(t->bins, bin, r->v[r->n].asks);
+	}
+}
+
+bool reserve_find(struct planning *p, struct plan_cell *c, size_t *at)
+{
+	struct plan_tenant *t = c->class_->tenant;
+	struct reserve *r = c->party->reserve;
+
+	while (r && r->next < r->n) {
+		struct reserved *x = &r->v[r->next++];
+
+		planning_charge(p, t, 1);
+		bins_unreserve(t->bins, x->bin, x->asks);
+		x->used = bins_fits(t->bins, c, x->bin) || !bins_reserve(t->bins, x->bin, x->asks);
+		*at = x->bin;
+		if (x->used)
+			return true;
+	}
+	return false;
+}
+
+bool reserve_release(struct plan_tenant *t)
+{
+	const uint64_t before = t->released;
+
+	for (struct reserve *r = t->reserves; r; r = r->others) {
+		for (size_t i = 0; i < r->n; i++) {
+			if (r->v[i].used)
+				continue;
+			bins_unreserve(t->bins, r->v[i].bin, r->v[i].asks);
+			t->released++;
+		}
+		r->n = r->next = 0;
+	}
+	return t->released != before;
+}
