@@ -93,7 +93,8 @@ static inline void bench_put_provider(struct world *w, unsigned zone, unsigned m
 }
 
 /* Creates a world with this many machines in each zone, and `pools` identical pools. */
-static inline struct world *bench_world(unsigned machines, unsigned of_types, unsigned pools)
+static inline struct world *bench_world_of(unsigned machines, unsigned of_types, unsigned pools,
+					   enum world_expander expander)
 {
 	struct world *w = world_new();
 	const char *providers[BENCH_ZONES] = {"provider-0", "provider-1", "provider-2"},
@@ -107,12 +108,18 @@ static inline struct world *bench_world(unsigned machines, unsigned of_types, un
 
 		(void)str_format(name, sizeof(name), "pool-%u", i);
 		world_put_pool(w, &(struct world_pool){.name = name,
+						       .expander = expander,
 						       .providers = providers,
 						       .nproviders = BENCH_ZONES,
 						       .versions = versions,
 						       .nversions = 1});
 	}
 	return w;
+}
+
+static inline struct world *bench_world(unsigned machines, unsigned of_types, unsigned pools)
+{
+	return bench_world_of(machines, of_types, pools, WORLD_EXPANDER_AUTO);
 }
 
 /* Adds Nodes of 16 CPUs with pods_each bound pods on each. bound: properties of these pods; this
