@@ -92,7 +92,7 @@ static uint64_t selector_cost(const struct selector *s)
 	return n;
 }
 
-static uint64_t cost_of(const struct world_pod *p)
+uint64_t classes_fit_cost(const struct world_pod *p)
 {
 	uint64_t n = 4 + p->node_selector.n + p->tolerations.n + p->requests.n;
 
@@ -120,7 +120,8 @@ static struct plan_fit *fit_of(struct planning *p, const struct world_shape *s,
 	f->fit->tenant = tenant;
 	f->fit->any_label = !s->pod.node_selector.n && !s->pod.affinity.n && !s->pod.devices.n &&
 			    !s->pod.also.n && !s->pod.volumes.n;
-	f->fit->cost = cost_of(&s->pod);
+	f->fit->cost = classes_fit_cost(&s->pod);
+	f->fit->overhead = &tenant->overhead;
 	return f->fit;
 }
 

@@ -29,6 +29,10 @@ void classes_columns(struct planning *p, const struct world_list *nodes,
 void classes_soft(struct planning *p, const struct world_list *nodes,
 		  const struct world_list *claims);
 
+/* Returns the work units (plan.h) that one check of a node's labels and taints costs for the
+ * pod. */
+uint64_t classes_fit_cost(const struct world_pod *p);
+
 /* Computes c->asks, the class's requests by column. Sets c->impossible if nothing offers a
  * requested resource. Call after classes_columns(). */
 void classes_requests(struct planning *p, struct plan_class *c);

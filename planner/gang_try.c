@@ -9,6 +9,7 @@
 #include "planner/cells.h"
 #include "planner/fit.h"
 #include "planner/opening.h"
+#include "planner/overhead.h"
 #include "planner/refusal.h"
 
 /* Number of domains tried per topology level. The free room computed for a domain may be too high,
@@ -209,7 +210,7 @@ static void weigh(struct gang_try *t, const struct pod *x, struct block_machines
 	}
 	if (c->fit->pod->preferences.n || t->p->soft)
 		now.score = fit_score(c->fit->pod, &m->option->labels, &fp->pool->it->taints);
-	now.serves = attachments_times_new(c, m->offer->row);
+	now.serves = attachments_times_new(c, overhead_row(c->fit, m->offer));
 	now.serves = now.serves < t->kinds[x->kind].left ? now.serves : t->kinds[x->kind].left;
 	now.serves = now.serves < most ? now.serves : most;
 	if (is_better(t, &now, best))

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "planner/fit.h"
 #include "planner/open_bins.h"
+#include "planner/overhead.h"
 #include "planner/supply.h"
 
 struct bins *open_bins_of(struct planning *p, struct plan_tenant *t)
@@ -22,56 +23,6 @@ static void take_load(const struct planning *p, const struct world_load *l, int6
 				room[c] = planning_sub(
 					room[c], planning_request(l->v[i].name,
 								  (struct quantity){l->v[i].nano}));
-}
-
-/* Raises the DaemonSet overhead of one resource to `nano` (billionths) if it is lower. */
-static void raise(struct overhead *o, const char *name, __int128 nano, struct arena *a)
-{
-	size_t at = 0;
-	int c = 1;
-
-	while (at < o->of.n && (c = strcmp(o->of.v[at].name, name)) < 0)
-		at++;
-	if (at < o->of.n && c == 0) {
-		if (o->of.v[at].q.nano < nano)
-			o->of.v[at].q.nano = nano;
-		return;
-	}
-	if (o->of.n == o->cap) {
-		struct resource *v;
-
-		o->cap = o->cap ? o->cap * 2 : 8;
-		v = arena_calloc(a, o->cap, sizeof(*v));
-		if (o->of.n)
-			memcpy(v, o->of.v, o->of.n * sizeof(*v));
-		o->of.v = v;
-	}
-	memmove(o->of.v + at + 1, o->of.v + at, (o->of.n - at) * sizeof(*o->of.v));
-	o->of.v[at] = (struct resource){name, {nano}};
-	o->of.n++;
-}
-
-/* Updates the tenant's DaemonSet overhead from Ready node h, if h belongs to a claim. Such a node
- * has the pods of all DaemonSets, or will have them soon. CSI driver limits of a new node are
- * assumed to be those of existing nodes. */
-static void measure(const struct planning *p, struct plan_tenant *t, const struct world_host *h)
-{
-	struct overhead *o = &t->overhead;
-	const struct resources *has = &h->node.allocatable;
-	const struct world_load *l = h->load;
-
-	if (!h->node.claim || !h->node.ready)
-		return;
-	for (size_t i = 0; i < has->n; i++)
-		if (planning_is_attachment(has->v[i].name))
-			raise(o, has->v[i].name,
-			      quantity_sub(quantity_of(PLANNING_ATTACHMENTS), has->v[i].q).nano,
-			      p->a);
-	if (o->pods < l->daemons)
-		o->pods = l->daemons;
-	for (size_t i = 0; i < l->n; i++)
-		if (l->v[i].daemons > 0)
-			raise(o, l->v[i].name, l->v[i].daemons, p->a);
 }
 
 /* Returns the node's free amounts, one for each column (requested resource). They are stored in the
@@ -158,7 +109,7 @@ void open_bins_add_node(struct planning *p, struct world_host *h)
 	struct bin bin = {
 		PLAN_ON_NODE, n->name, 0, &n->labels, &n->taints, held ? held->pool : NULL, NULL};
 
-	measure(p, t, h);
+	overhead_measure(p, t, h);
 	if (held && held->tenant == t) {
 		held->host = h;
 		if ((!c->ready || is_unsettled(p, c, n)) && !c->failed && !c->leaving)
@@ -202,7 +153,8 @@ void open_bins_add_claim(struct planning *p, struct world_claimed *held)
 	planning_room(p, &c->capacity, p->scratch);
 	if (h)
 		take_load(p, h->load, p->scratch);
-	planning_take_overhead(p, t, h ? h->load : NULL, p->scratch);
+	overhead_take(p, overhead_of_node(p, t, labels, &c->taints), h ? h->load : NULL,
+		      p->scratch);
 	bin = bins_add(
 		open_bins_of(p, t),
 		&(struct bin){PLAN_ON_CLAIM, c->name, 0, labels, &c->taints, held->pool, NULL},

@@ -9,6 +9,8 @@ static void note(struct planning *p, struct plan_tenant *t, const struct supply_
 	p->opened[at] = (struct plan_opened){*o, t, bins_count(t->bins)};
 }
 
+#include "planner/overhead.h"
+
 size_t opening_new(struct planning *p, const struct plan_class *c, const struct supply_choice *o)
 {
 	p->plan->claims = planning_wider(p->a, p->plan->claims, &p->claims_cap,
@@ -26,7 +28,8 @@ size_t opening_new(struct planning *p, const struct plan_class *c, const struct 
 		.labels = *o->labels,
 	};
 	planning_room(p, &o->type->capacity, p->scratch);
-	planning_take_overhead(p, c->tenant, NULL, p->scratch);
+	overhead_take(p, overhead_of_node(p, c->tenant, o->labels, &o->pool->taints), NULL,
+		      p->scratch);
 	return bins_add(c->tenant->bins,
 			&(struct bin){PLAN_ON_NEW, NULL, p->plan->nclaims++, o->labels,
 				      &o->pool->taints, o->pool, o->machine->permit},

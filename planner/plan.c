@@ -16,6 +16,7 @@
 #include "planner/nominated.h"
 #include "planner/open_bins.h"
 #include "planner/opening.h"
+#include "planner/overhead.h"
 #include "planner/plan.h"
 #include "planner/profiles.h"
 #include "planner/queue.h"
@@ -330,6 +331,8 @@ static void do_queue(struct plan_run *r)
 		struct plan_class *c = world_is_demand(pod) ? classes_of(p, pod->shape) : NULL;
 
 		p->work += POD_WORK;
+		if (pod->daemon_set)
+			overhead_add_daemon_set(p, pod);
 		if (!c || !c->tenant->it)
 			continue;
 		r->all[r->n] = (struct queued){

@@ -128,33 +128,6 @@ void planning_room(const struct planning *p, const struct resources *r, int64_t 
 						  : quantity_floor(r->v[i].q);
 }
 
-static __int128 daemons_on(const struct world_load *l, const char *resource)
-{
-	for (size_t i = 0; l && i < l->n; i++)
-		if (strcmp(l->v[i].name, resource) == 0)
-			return l->v[i].daemons;
-	return 0;
-}
-
-void planning_take_overhead(const struct planning *p, const struct plan_tenant *t,
-			    const struct world_load *has, int64_t *room)
-{
-	const struct overhead *o = &t->overhead;
-	const size_t daemons = has ? has->daemons : 0;
-
-	if (o->pods > daemons)
-		room[0] = planning_sub(room[0], (int64_t)(o->pods - daemons));
-	for (size_t i = 0; i < o->of.n; i++) {
-		const char *name = o->of.v[i].name;
-		const __int128 more = o->of.v[i].q.nano - daemons_on(has, name);
-
-		for (size_t c = 0; more > 0 && c < p->ncolumns; c++)
-			if (strcmp(p->column[c], name) == 0)
-				room[c] = planning_sub(
-					room[c], planning_request(name, (struct quantity){more}));
-	}
-}
-
 void *planning_wider(struct arena *a, void *old, size_t *cap, size_t want, size_t size)
 {
 	size_t to = *cap ? *cap : 4;

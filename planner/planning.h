@@ -55,6 +55,14 @@ struct plan_placement {
 	bool ready;
 };
 
+/* Amounts of a new node that its pods of DaemonSets and its static pods use. pods: their number.
+ * For each CSI driver, `of` also includes the difference between PLANNING_ATTACHMENTS and the
+ * number of volumes that a new node can attach. */
+struct overhead {
+	struct resources of;
+	size_t cap, pods;
+};
+
 struct bins;
 struct plan_tenant {
 	/* The tenant as put into the world. */
@@ -64,14 +72,15 @@ struct plan_tenant {
 	 * is in no cohort. */
 	struct plan_cohort *cohort;
 	struct bins *bins;
-	/* DaemonSet overhead of a new node. of: for each resource, the highest overhead of the
-	 * tenant's Ready nodes. pods: number of DaemonSet pods. For each CSI driver, `of` also
-	 * includes the difference between PLANNING_ATTACHMENTS and the number of volumes that a new
-	 * node can attach. */
-	struct overhead {
-		struct resources of;
-		size_t cap, pods;
-	} overhead;
+	/* Highest overhead that was measured on the tenant's Ready nodes, for each resource
+	 * (overhead.c). */
+	struct overhead overhead;
+	/* DaemonSets of the tenant, in no particular order. */
+	struct plan_daemon_set *daemon_sets;
+	size_t ndaemon_sets, daemon_sets_cap;
+	/* Overheads of nodes, by supply_pool.number; filled by overhead.c. */
+	struct plan_pool_overheads *pool_overheads;
+	size_t pool_overheads_cap;
 	/* Planned placements: pod UID -> struct plan_placement; NULL: none. */
 	struct map *placements;
 	/* True if a pod of the tenant waits for a machine. Pods that only check for room do not
@@ -157,6 +166,9 @@ struct plan_fit {
 	struct fit_pool *pools;
 	size_t npools;
 	bool asked;
+	/* DaemonSet overhead of a new node for the pods, as far as all nodes that suit have it
+	 * (overhead.h). */
+	const struct overhead *overhead;
 	/* parties: parties of the fit's pods that no topology constraint restricts. crowds: parties
 	 * of all pods of the fit, whatever their topology profile. */
 	struct party *parties, *crowds;
@@ -183,8 +195,8 @@ struct plan_class {
 	/* Shared volumes of one pod, by column (attachments.h). */
 	struct plan_shared *shared;
 	size_t nshared;
-	/* Requests of one pod, with its shared volumes, plus the DaemonSet overhead of a new node,
-	 * by column; v NULL: not computed yet. */
+	/* Requests of one pod, with its shared volumes, plus fit->overhead, by column; v NULL: not
+	 * computed yet. Compare with overhead_row(). */
 	struct asks of_new;
 	/* Bit set of the requested columns; columns from 64 on share the 64 bits (as in struct
 	 * party). */
@@ -355,11 +367,6 @@ static inline bool planning_is_made_up(const char *resource)
 bool planning_attachments_pass(struct quantity want, const struct quantity *less);
 /* Returns the whole units (cpu: thousandths) of a request, rounded up. */
 int64_t planning_request(const char *resource, struct quantity q);
-/* Subtracts from room (free amounts by column) the requests of those DaemonSet pods of the tenant
- * that are not on the node yet. has: load of the pods that are on the node already; NULL: a new
- * machine. */
-void planning_take_overhead(const struct planning *p, const struct plan_tenant *t,
-			    const struct world_load *has, int64_t *room);
 /* Returns array v, or a larger copy in the arena, with capacity for at least `want` elements of
  * `size` bytes. *cap: capacity, updated. New elements are zero. */
 void *planning_wider(struct arena *a, void *v, size_t *cap, size_t want, size_t size);

@@ -10,6 +10,7 @@
 #include "planner/attachments.h"
 #include "planner/gangs.h"
 #include "planner/groups.h"
+#include "planner/overhead.h"
 #include "planner/quota.h"
 #include "planner/reclaim_groups.h"
 #include "planner/supply.h"
@@ -223,10 +224,10 @@ static void fill(struct coming *x, const struct plan_class *c, size_t pods)
 			planning_sub(x->row[c->shared[i].column], (int64_t)c->shared[i].n);
 }
 
-static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
+static struct coming *add_coming(struct reclaim *r, const struct plan_class *c,
 				 const struct world_stock *m, const struct supply_type_offer *l)
 {
-	struct coming_of *of = &r->coming_of[t->number];
+	struct coming_of *of = &r->coming_of[c->tenant->number];
 	struct coming *x;
 
 	r->coming = planning_wider(r->p->a, r->coming, &r->coming_cap, r->ncoming + 1,
@@ -240,7 +241,7 @@ static struct coming *add_coming(struct reclaim *r, const struct plan_tenant *t,
 	x = &r->coming[r->ncoming++];
 	*x = (struct coming){m, arena_calloc(r->p->a, r->p->ncolumns, sizeof(int64_t)), SIZE_MAX};
 	planning_room(r->p, &l->type->capacity, x->row);
-	planning_take_overhead(r->p, t, NULL, x->row);
+	overhead_take(r->p, overhead_of_offer(c->fit, l), NULL, x->row);
 	return x;
 }
 
@@ -318,9 +319,7 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 					continue;
 				m->reclaimed = r->p->w->plan;
 				quota_moves(r->p, NULL, c->tenant, &l->type->capacity);
-				n = q->cell->topology
-					    ? 1
-					    : fits_in(c, add_coming(r, c->tenant, m, l)->row);
+				n = q->cell->topology ? 1 : fits_in(c, add_coming(r, c, m, l)->row);
 				n = n < pods ? n : pods;
 				if (!q->cell->topology)
 					fill(&r->coming[r->ncoming - 1], c, n);
@@ -532,7 +531,7 @@ static void say(struct reclaim *r, const struct wish *w)
 				.borrowed = c->tenant->cohort == w->q->class_->tenant->cohort &&
 					    c->tenant->cohort};
 			if (l && !w->q->cell->topology) {
-				struct coming *x = add_coming(r, w->q->class_->tenant, c->m, l);
+				struct coming *x = add_coming(r, w->q->class_, c->m, l);
 				size_t n = fits_in(w->q->class_, x->row);
 
 				n = n < pods ? n : pods;
@@ -554,7 +553,7 @@ static bool suits(struct reclaim *r, const struct plan_class *c, const struct ca
 	if (!l)
 		return false;
 	planning_room(r->p, &l->type->capacity, r->p->scratch);
-	planning_take_overhead(r->p, c->tenant, NULL, r->p->scratch);
+	overhead_take(r->p, overhead_of_offer(c->fit, l), NULL, r->p->scratch);
 	n = fits_in(c, r->p->scratch);
 	f->each = !f->each || (n && n < f->each) ? n : f->each;
 	return true;

@@ -1,6 +1,7 @@
 #include "planner/bins.h"
 #include "planner/domains.h"
 #include "planner/opening.h"
+#include "planner/overhead.h"
 #include "planner/queue.h"
 #include "planner/reserve.h"
 #include "planner/resize.h"
@@ -102,7 +103,8 @@ static const struct fit_pool *pool_of(const struct plan_fit *f, const struct sup
 	return &f->pools[i];
 }
 
-/* True if the option suits all n fits, and its nodes have the topology domains of the claim. */
+/* True if the option suits all n fits, and its nodes have the topology domains and the DaemonSets of
+ * the claim. */
 static bool suits(const struct resize *r, const struct plan_opened *x,
 		  const struct supply_option *o, const struct plan_fit *const *v, size_t n)
 {
@@ -115,7 +117,8 @@ static bool suits(const struct resize *r, const struct plan_opened *x,
 	for (int k = 0; k < keys; k++)
 		if (o->domains[k] != domains_of_bin(x->tenant, k, x->bin))
 			return false;
-	return !o->permit;
+	return !o->permit && overhead_is_of_option(r->p, x->tenant, pool,
+						   (size_t)(o - pool->options), x->choice.labels);
 }
 
 /* Moves the claim to the best free machine of offer l. False: it has none that suits. */

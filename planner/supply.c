@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "planner/attachments.h"
 #include "planner/fit.h"
+#include "planner/overhead.h"
 #include "planner/quota.h"
 #include "planner/supply.h"
 
@@ -55,8 +56,10 @@ struct supply *supply_new(struct planning *p)
 		p->saves_nodes |= s->pools[i].it->expander != WORLD_EXPANDER_LEAST_COST;
 	qsort(s->pools, s->npools, sizeof(*s->pools), by_weight);
 	s->by_name = planning_map(p);
-	for (size_t i = 0; i < s->npools; i++)
+	for (size_t i = 0; i < s->npools; i++) {
+		s->pools[i].number = i;
 		map_put(s->by_name, s->pools[i].it->name, &s->pools[i]);
+	}
 	return s;
 }
 
@@ -128,10 +131,11 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 		planning_charge(s->p, f->tenant, fp->pool->noptions * (4 + f->cost));
 		supply_narrow(s->p, f, fp);
 	}
+	overhead_of_fit(s->p, f);
 }
 
-/* Computes c->of_new: the requests of one pod of the class plus the DaemonSet overhead of a new
- * node. */
+/* Computes c->of_new: the requests of one pod of the class plus the DaemonSet overhead of its
+ * fit. */
 static void ask_beside(struct planning *p, struct plan_class *c)
 {
 	struct ask *v;
@@ -141,7 +145,7 @@ static void ask_beside(struct planning *p, struct plan_class *c)
 		return;
 	v = arena_calloc(p->a, c->asks.n + c->nshared + 1, sizeof(*v));
 	memset(p->scratch, 0, p->ncolumns * sizeof(*p->scratch));
-	planning_take_overhead(p, c->tenant, NULL, p->scratch);
+	overhead_take(p, c->fit->overhead, NULL, p->scratch);
 	memcpy(v, c->asks.v, c->asks.n * sizeof(*v));
 	n = c->asks.n + attachments_add(c, v, c->asks.n);
 	for (size_t i = 0; i < n; i++)
@@ -158,22 +162,37 @@ static size_t next_bit(const uint64_t *bits, size_t from, size_t n)
 	return at < n ? at : n;
 }
 
+/* True if the offer is large enough for the requests, with the offer's own DaemonSet overhead. The
+ * capacity table contains the capacity without it. */
+static bool has_room(const struct fit_pool *fp, size_t offer, struct asks asks)
+{
+	const int64_t *row = fp->overheads ? fp->overheads[offer].row : NULL;
+
+	for (size_t i = 0; row && i < asks.n; i++)
+		if (asks.v[i].amount > row[asks.v[i].column])
+			return false;
+	return true;
+}
+
 /* Returns the index of the first offer of the pool, from index `from` on, that is in bit set
  * `offers`, is large enough for the requests `asks` and has a free machine; pool->noffers if there
  * is none. */
-static size_t next_line(struct supply *s, const struct plan_class *c,
-			const struct supply_pool *pool, const uint64_t *offers, struct asks asks,
-			size_t from)
+static size_t next_line(struct supply *s, const struct plan_class *c, const struct fit_pool *fp,
+			const uint64_t *offers, struct asks asks, size_t from)
 {
+	const struct supply_pool *pool = fp->pool;
 	uint64_t steps = 1;
 	size_t at = from, bit;
+	bool fits;
 
 	do {
 		bit = next_bit(offers, at, pool->noffers);
 		at = bit < pool->noffers
 			     ? capacity_table_next(pool->capacity_table, bit, asks, &steps)
 			     : CAPACITY_TABLE_NONE;
-	} while (at != bit && at != CAPACITY_TABLE_NONE);
+		fits = at == bit && has_room(fp, at, asks);
+		at += at == bit && !fits;
+	} while (!fits && at != CAPACITY_TABLE_NONE);
 	planning_charge(s->p, c->tenant, steps);
 	return at == CAPACITY_TABLE_NONE ? pool->noffers : at;
 }
@@ -188,7 +207,7 @@ static void find_free_domains(struct supply *s, struct plan_class *c)
 		for (size_t k = 0; fp->n && k < fp->pool->noffers; k++) {
 			struct supply_type_offer *l = &fp->pool->offers[k];
 
-			k = next_line(s, c, fp->pool, fp->suits.offers, c->of_new, k);
+			k = next_line(s, c, fp, fp->suits.offers, c->of_new, k);
 			if (k == fp->pool->noffers)
 				break;
 			l = &fp->pool->offers[k];
@@ -319,7 +338,7 @@ static struct supply_total total_of(struct search *x, const struct supply_type_o
 	size_t at = pool->noffers;
 
 	if (n % k)
-		at = next_line(x->s, x->c->class_, pool, x->suits->offers,
+		at = next_line(x->s, x->c->class_, x->fp, x->suits->offers,
 			       supply_asks_for(x->rest, n % k, x->s->asks), 0);
 	return supply_total_of(l, k, n, at < pool->noffers ? &pool->offers[at] : NULL);
 }
@@ -350,7 +369,7 @@ static bool consider(struct search *x, size_t k)
 	for (;; x->offer++) {
 		struct supply_option *o;
 
-		x->offer = next_line(x->s, x->c->class_, pool, x->suits->offers, asks, x->offer);
+		x->offer = next_line(x->s, x->c->class_, x->fp, x->suits->offers, asks, x->offer);
 		if (x->offer == pool->noffers)
 			return false;
 		if (x->offer == x->last)

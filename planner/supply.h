@@ -144,6 +144,8 @@ struct supply_type_offer {
 };
 struct supply_pool {
 	const struct world_pool *it;
+	/* Number of the pool in this plan, from 0. */
+	size_t number;
 	struct tally tally;
 	/* Offers of the pool, sorted by cost; NULL: not computed yet. */
 	struct supply_type_offer *offers;
@@ -177,6 +179,14 @@ struct fit_pool {
 	size_t nchoices;
 	/* Number of options in suits.options. */
 	size_t n;
+	/* DaemonSet overheads by offer (overhead.c); NULL: that of each offer is
+	 * plan_fit.overhead. */
+	struct fit_overhead {
+		/* Overhead of a machine of the offer. */
+		const struct overhead *of;
+		/* Result of overhead_row(). */
+		const int64_t *row;
+	} * overheads;
 	/* True if the last search found free machines that topology constraints exclude. */
 	bool blocked;
 	/* Options that would suit but are excluded by a stop (stops.h); all members NULL if no stop
@@ -247,9 +257,10 @@ bool supply_wiped_enough(const struct world_machine *m, const struct world_pool 
 /* Waiting pods that could share a new machine with a given pod. n: number of these other pods. */
 struct supply_rest {
 	size_t n;
-	/* Requests of the given pod, including the DaemonSet overhead of a new node. */
+	/* Requests of the given pod, including the DaemonSet overhead of its fit. */
 	const struct ask *asks;
 	size_t nasks;
+	const struct plan_fit *fit;
 	/* Sum of the requests of the n other pods, by index of asks. */
 	int64_t *sum;
 };

@@ -10,8 +10,8 @@
  * enough for them saves a machine, and planner/resize.h replaces it if they do not come.
  * Tests: tests/unit/planner/test_supply.c, tests/unit/planner/test_expander.c
  */
+#include "planner/overhead.h"
 #include "planner/reserve.h"
-#include "planner/supply.h"
 
 /* Cost of one GPU. Higher than the cost of any CPUs and memory, because GPUs are scarce. */
 #define GPU_COST ((int64_t)10000000)
@@ -76,7 +76,8 @@ static const struct party *riders(const struct plan_cell *c)
 
 struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c)
 {
-	struct supply_rest r = {.asks = c->class_->of_new.v, .nasks = c->class_->of_new.n};
+	struct supply_rest r = {
+		.asks = c->class_->of_new.v, .nasks = c->class_->of_new.n, .fit = c->class_->fit};
 	const struct party *others = c->topology ? riders(c) : NULL;
 	size_t own = c->party->left;
 
@@ -96,7 +97,8 @@ struct supply_rest supply_rest_of(struct planning *p, const struct plan_cell *c)
 
 struct supply_rest supply_crowd_of(struct planning *p, const struct plan_cell *c)
 {
-	struct supply_rest r = {.asks = c->class_->of_new.v, .nasks = c->class_->of_new.n};
+	struct supply_rest r = {
+		.asks = c->class_->of_new.v, .nasks = c->class_->of_new.n, .fit = c->class_->fit};
 	const size_t most = c->topology ? topology_on_one(c->topology) : SIZE_MAX,
 		     own = c->party->left, all = c->crowd->left - own, machines = own / most + 1,
 		     apart = reserve_wants(c);
@@ -124,10 +126,11 @@ struct asks supply_asks_for(const struct supply_rest *r, size_t k, struct ask *o
 
 size_t supply_serves(const struct supply_rest *r, const struct supply_type_offer *l)
 {
+	const int64_t *row = overhead_row(r->fit, l);
 	int64_t k = (int64_t)r->n;
 
 	for (size_t i = 0; i < r->nasks; i++) {
-		const int64_t room = planning_sub(l->row[r->asks[i].column], r->asks[i].amount);
+		const int64_t room = planning_sub(row[r->asks[i].column], r->asks[i].amount);
 
 		if (room < r->sum[i] && scale(room, (int64_t)r->n, r->sum[i]) < k)
 			k = scale(room, (int64_t)r->n, r->sum[i]);

@@ -9,6 +9,7 @@
 
 #include "base/str.h"
 #include "planner/fit.h"
+#include "planner/overhead.h"
 #include "planner/quota.h"
 #include "planner/stops.h"
 
@@ -280,7 +281,7 @@ static struct plan_reason short_of(struct planning *p, const struct plan_class *
 static const char *too_many_volumes(struct planning *p, const struct plan_class *c,
 				    const char *name)
 {
-	const struct quantity *less = resources_get(&c->tenant->overhead.of, name);
+	const struct quantity *less = resources_get(&c->fit->overhead->of, name);
 	const int64_t may = PLANNING_ATTACHMENTS - (less ? quantity_ceil(*less) : 0),
 		      wants = quantity_ceil(*resources_get(&c->pod->requests, name));
 
@@ -309,7 +310,7 @@ static const char *most_of(const struct fit_pool *fp, const char *name, struct a
 static const char *too_little(struct planning *p, const struct plan_class *c,
 			      const struct fit_pool *fp, const struct supply_type_offer *l)
 {
-	const struct resources *taken = &c->tenant->overhead.of;
+	const struct resources *taken = &overhead_of_offer(c->fit, l)->of;
 	const char *name =
 		str_or(fit_resources(&c->pod->requests, &l->type->capacity, taken), "pods");
 

@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 #include "planner/fit.h"
+#include "planner/overhead.h"
 #include "planner/stops.h"
 
 /* Tests: tests/unit/planner/test_supply.c */
@@ -535,8 +536,10 @@ void supply_narrow(struct planning *p, const struct plan_fit *f, struct fit_pool
 
 bool supply_fits(const struct plan_class *c, const struct supply_type_offer *l)
 {
+	const int64_t *row = overhead_row(c->fit, l);
+
 	for (size_t i = 0; i < c->of_new.n; i++)
-		if (c->of_new.v[i].amount > l->row[c->of_new.v[i].column])
+		if (c->of_new.v[i].amount > row[c->of_new.v[i].column])
 			return false;
 	return !c->impossible;
 }

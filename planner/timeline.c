@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "planner/gangs.h"
+#include "planner/overhead.h"
 #include "planner/quota.h"
 #include "planner/supply.h"
 #include "planner/timeline.h"
@@ -319,7 +320,10 @@ static struct ahead *open(struct timeline *t, struct plan_class *c,
 			    .m = &candidate->head->m,
 			    .row = arena_calloc(t->p->a, t->p->ncolumns, sizeof(int64_t))};
 	planning_room(t->p, capacity, x->row);
-	planning_take_overhead(t->p, c->tenant, NULL, x->row);
+	overhead_take(t->p,
+		      overhead_of_node(t->p, c->tenant, &pool->options[candidate->option].labels,
+				       &pool->it->taints),
+		      NULL, x->row);
 	*more(&t->tenants[c->tenant->number], t->p->a) = x;
 	planning_charge(t->p, c->tenant, 20 + t->p->ncolumns);
 	return x;

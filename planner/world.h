@@ -337,6 +337,10 @@ struct world_pod {
 	/* True for a pod of a DaemonSet and for a static pod. No machine is ever planned for such a
 	 * pod, and the pod never prevents its node from being given back. */
 	bool daemon;
+	/* True for a DaemonSet instead of a pod: the pod that each new node gets whose labels and
+	 * taints the constraints admit (planner/overhead.h). Then `daemon` must be true, node and
+	 * nominated NULL. Such a pod is not placed itself. */
+	bool daemon_set;
 	/* True if the pod has a deletionTimestamp. */
 	bool terminating;
 	/* True if the condition PodScheduled is False with reason Unschedulable. Then the plan

@@ -69,7 +69,7 @@ struct world_one {
 	int32_t deletion_cost;
 	/* Value of enum world_keep: why the pod may not be moved. */
 	uint8_t keep;
-	bool daemon, unschedulable, terminating, saves, check, done, preempts;
+	bool daemon, daemon_set, unschedulable, terminating, saves, check, done, preempts;
 	/* Load (sum over all bound pods) of the pod's node; NULL: the pod is pending. */
 	struct world_load *load;
 	/* The pod's membership in a gang; NULL: no gang. */

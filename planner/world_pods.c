@@ -66,9 +66,9 @@ static bool same_pod(const struct world_one *a, const struct world_one *b)
 {
 	return a->shape == b->shape && a->profile == b->profile && a->since == b->since &&
 	       a->priority == b->priority && a->daemon == b->daemon &&
-	       a->unschedulable == b->unschedulable && str_eq(a->uid, b->uid) &&
-	       a->terminating == b->terminating && a->saves == b->saves && a->check == b->check &&
-	       a->done == b->done && str_eq(a->node, b->node) &&
+	       a->daemon_set == b->daemon_set && a->unschedulable == b->unschedulable &&
+	       str_eq(a->uid, b->uid) && a->terminating == b->terminating && a->saves == b->saves &&
+	       a->check == b->check && a->done == b->done && str_eq(a->node, b->node) &&
 	       str_eq(a->nominated, b->nominated) && str_eq(a->denied, b->denied) &&
 	       a->preempts == b->preempts && a->keep == b->keep && a->keep_until == b->keep_until &&
 	       a->deletion_cost == b->deletion_cost &&
@@ -118,6 +118,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->since = p->since;
 	c->priority = p->priority;
 	c->daemon = p->daemon;
+	c->daemon_set = p->daemon_set;
 	c->unschedulable = p->unschedulable;
 	c->terminating = p->terminating;
 	c->keep = (uint8_t)(p->node == node ? p->keep : WORLD_KEEP_UNKNOWN);

@@ -192,6 +192,40 @@ static void no_more_is_taken_than_is_needed(void **state)
 	assert_string_equal(takes(w, a), "");
 }
 
+static void what_is_taken_back_has_room_for_daemonsets(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = lent(a, 10);
+	struct world_machine m = worlds_machine("on-its-way", "gpu");
+	struct world_pod set = worlds_pod(a, "cni:daemonset", "cpu=30");
+
+	(void)state;
+	world_del_pod(w, "acme", "default", "train");
+	wait_for(w, a, "acme", "half-1", "cpu=20," GPU "=4", 10, 0);
+	wait_for(w, a, "acme", "half-2", "cpu=20," GPU "=4", 10, 0);
+	assert_string_equal(takes(w, a), "c2 of other for half-1");
+	set.daemon = set.daemon_set = true;
+	set.unschedulable = false;
+	set.node_selector = worlds_labels(a, "gpu=h100");
+	world_put_pod(w, &set);
+	/* Beside the DaemonSet's pod, a machine has room for one of them. */
+	assert_string_equal(takes(w, a), "c2 of other for half-1, c1 of other for half-2");
+	/* Both machines are taken for a gang at once. */
+	wait_for(w, a, "acme", "half-1", "cpu=20," GPU "=4", 10, 2);
+	wait_for(w, a, "acme", "half-2", "cpu=20," GPU "=4", 10, 2);
+	assert_string_equal(takes(w, a), "c2 of other for half-1, c1 of other for half-1");
+	wait_for(w, a, "acme", "half-1", "cpu=20," GPU "=4", 10, 0);
+	wait_for(w, a, "acme", "half-2", "cpu=20," GPU "=4", 10, 0);
+	m.offered = false;
+	m.not_offered = "wiping";
+	m.coming = true;
+	world_put_machine(w, &m);
+	world_del_claim(w, "c3");
+	assert_string_equal(takes(w, a), "c2 of other for half-2");
+	world_del_pod(w, "acme", "default", "cni:daemonset");
+	assert_string_equal(takes(w, a), "");
+}
+
 static void a_machine_that_leaves_already_is_not_asked_for_twice(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -550,6 +584,7 @@ int main(void)
 		cmocka_unit_test(who_has_its_quota_or_less_keeps_it),
 		cmocka_unit_test(who_waits_beyond_its_quota_takes_nothing),
 		cmocka_unit_test(no_more_is_taken_than_is_needed),
+		cmocka_unit_test(what_is_taken_back_has_room_for_daemonsets),
 		cmocka_unit_test(a_machine_that_leaves_already_is_not_asked_for_twice),
 		cmocka_unit_test(a_gang_goes_as_a_whole_or_not_at_all),
 		cmocka_unit_test(a_gang_that_waits_gets_all_that_it_needs_or_nothing_is_taken),
