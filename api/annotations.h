@@ -149,6 +149,7 @@
 #define TENANT_BUDGET_CONDITION "WithinBudget"
 #define TENANT_NODES_CONDITION "TakesNodes"
 #define TENANT_API_PATH_CONDITION "APIServerWay"
+#define TENANT_DAEMON_SETS_CONDITION "DaemonSetsRead"
 /* Name of the ConfigMap in drover's namespace that publishes the public evidence keys for auditors.
  * drover itself never reads keys from it. */
 #define KEYS_PUBLISHED "drover-evidence-keys"

@@ -355,6 +355,8 @@ static const struct field status_fields[] = {
 		"keeps drover from working with the tenant); TakesNodes (machines "
 		"can join); APIServerWay (the path to the API server works), if "
 		"spec.network.apiServer is set; Asleep, if spec.controlPlane is set; "
+		"DaemonSetsRead (new machines have room for the pods of all DaemonSets; absent "
+		"until drover once could not read all of them); "
 		"Stalled (the kubeconfig or the permissions are refused until an operator changes "
 		"them); Valid (drover can use spec; absent until drover first refuses spec)."),
 	FIELDS_END,

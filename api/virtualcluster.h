@@ -191,7 +191,7 @@ struct virtual_cluster_status {
 		size_t n;
 	} debts;
 	/* types of conditions: KubeconfigAccepted Permitted Reachable Ready TakesNodes APIServerWay
-	 * Asleep WithinBudget */
+	 * Asleep WithinBudget DaemonSetsRead */
 	struct conditions conditions;
 };
 struct virtual_cluster {

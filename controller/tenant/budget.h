@@ -24,6 +24,8 @@
  *   devices    ResourceClaims, ResourceClaimTemplates, DeviceClasses, ResourceSlices beyond
  *              TENANT_DEVICES of a kind (tenant/devices.h): not read.  Pods that need a
  *              missing object wait and get an event
+ *   DaemonSets beyond DAEMON_SETS (tenant/daemon_sets.h): not read.  New machines have room for
+ *              their pods only once these were measured on a Node
  *   PodGroups  beyond POD_GROUPS of a kind (tenant/pod_groups.h): as for devices
  *   requests   ProvisioningRequests and PodTemplates beyond REQUESTS
  *              (tenant/provisioning_requests.h): not read.  Requests for more than

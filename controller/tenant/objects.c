@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/counters.h"
+#include "controller/tenant/daemon_sets.h"
 #include "controller/tenant/pod_ends.h"
 #include "controller/tenant/projection.h"
 #include "controller/tenant/status.h"
@@ -91,7 +92,10 @@ const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns,
 					 struct arena *a)
 {
 	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
+	const char *set;
 
+	if (daemon_sets_is_name(name, &set, a))
+		return daemon_sets_get(t->daemon_sets, ns, name);
 	if (request_of_pod(name, NULL, NULL))
 		return provisioning_requests_to_come(t->requests, ns, name, a);
 	return p ? as_planned(t, p, a) : NULL;

@@ -129,6 +129,12 @@ static const struct scan_want template_own[] = {KUBE_WANT_META, SCAN_END};
 const struct scan_want tenant_want_template[] = {SCAN_SOME("metadata", template_own),
 						 SCAN_SOME("template", template_pod), SCAN_END};
 
+static const struct scan_want daemon_set_meta[] = {KUBE_WANT_META, SCAN_PLAIN("deletionTimestamp"),
+						   SCAN_END};
+static const struct scan_want daemon_set_spec[] = {SCAN_SOME("template", template_pod), SCAN_END};
+const struct scan_want tenant_want_daemon_set[] = {SCAN_SOME("metadata", daemon_set_meta),
+						   SCAN_SOME("spec", daemon_set_spec), SCAN_END};
+
 static const struct scan_want node_meta[] = {KUBE_WANT_META, SCAN_PLAIN("creationTimestamp"),
 					     NODE_TEXT("labels"), SCAN_END};
 static const struct scan_want node_spec[] = {SCAN_PLAIN("providerID"), SCAN_PLAIN("unschedulable"),
@@ -541,19 +547,28 @@ static void without_ephemeral(struct tenant_pod *p)
 	p->nclaims = n;
 }
 
-void *tenant_project_template(const json_t *o, struct arena *a, void *arg, struct err *e)
+/* Returns the projection of a pending pod of template `t`. The pod's name is that of the object
+ * with metadata `meta`, and the suffix. The suffix contains ":", which no real pod's name has, so a
+ * claim of the template is never confused with the claim of a real pod. NULL: no such pod. */
+static struct tenant_pod *project_pod_of(const json_t *meta, const json_t *t, const char *suffix,
+					 struct arena *a, void *arg, struct err *e)
 {
-	const json_t *meta = json_object_get(o, "metadata"), *t = json_object_get(o, "template");
 	OWN(arena) tmp = arena_new();
-	/* The pod's name contains ":", which no real pod's name has, so a claim of the template is
-	 * never confused with the claim of a real pod. */
 	OWN_JSON pod =
 		json_pack("{s:{s:s,s:O?,s:O?,s:O?},s:O?}", "metadata", "name",
-			  arena_printf(tmp, "%s:template", str_or(json_str_at(meta, "name"), "")),
+			  arena_printf(tmp, "%s%s", str_or(json_str_at(meta, "name"), ""), suffix),
 			  "namespace", json_object_get(meta, "namespace"), "uid",
 			  json_object_get(meta, "uid"), "labels", json_at(t, "metadata", "labels"),
 			  "spec", json_object_get(t, "spec"));
-	struct tenant_pod *p = pod ? tenant_project_pod(pod, a, arg, e) : NULL;
+
+	return pod ? tenant_project_pod(pod, a, arg, e) : NULL;
+}
+
+void *tenant_project_template(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	struct tenant_pod *p =
+		project_pod_of(json_object_get(o, "metadata"), json_object_get(o, "template"),
+			       ":template", a, arg, e);
 
 	if (!p)
 		return NULL;
@@ -566,6 +581,35 @@ void *tenant_project_template(const json_t *o, struct arena *a, void *arg, struc
 		p->world.unsupported = "spec.nodeName in its PodTemplate";
 	}
 	return p;
+}
+
+/* Only what decides on which nodes the DaemonSet has pods, and their requests, are returned. */
+void *tenant_project_daemon_set(const json_t *o, struct arena *a, void *arg, struct err *e)
+{
+	const json_t *meta = json_object_get(o, "metadata"), *t = json_at(o, "spec", "template");
+	const struct tenant_pod *p =
+		json_object_get(meta, "deletionTimestamp")
+			? NULL
+			: project_pod_of(meta, t, TENANT_DAEMON_SET_SUFFIX, a, arg, e);
+	struct tenant_pod *out;
+	struct resources requests;
+
+	/* A DaemonSet with spec.nodeName has a pod on that Node only, so none on a new one. */
+	if (!p || p->large || p->world.node ||
+	    !pod_requests(json_object_get(t, "spec"), &requests, a))
+		return NULL;
+	out = arena_new_obj(a, struct tenant_pod);
+	out->world = (struct world_pod){.tenant = p->world.tenant,
+					.ns = p->world.ns,
+					.name = p->world.name,
+					.uid = p->world.uid,
+					.daemon = true,
+					.daemon_set = true,
+					.requests = requests,
+					.node_selector = p->world.node_selector,
+					.affinity = p->world.affinity,
+					.tolerations = p->world.tolerations};
+	return out;
 }
 
 static struct resources resources_of(const json_t *list, struct arena *a)

@@ -21,6 +21,13 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *tenant, struct
 extern const struct scan_want tenant_want_template[];
 void *tenant_project_template(const json_t *o, struct arena *a, void *tenant, struct err *e);
 
+/* Table and projection of a DaemonSet. The result is a struct tenant_pod with
+ * world_pod.daemon_set; its name is that of the DaemonSet with the suffix, so that it differs from
+ * the name of any pod. */
+#define TENANT_DAEMON_SET_SUFFIX ":daemonset"
+extern const struct scan_want tenant_want_daemon_set[];
+void *tenant_project_daemon_set(const json_t *o, struct arena *a, void *tenant, struct err *e);
+
 struct tenant_node;
 /* True if the Nodes a and b differ at most in the resourceVersion (after a heartbeat or a pulled
  * image). */

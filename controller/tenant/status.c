@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "controller/core/host_clock.h"
+#include "controller/tenant/daemon_sets.h"
 #include "controller/tenant/join_probe.h"
 #include "controller/tenant/sleep.h"
 
@@ -92,6 +93,7 @@ void tenant_status_tick(void *arg)
 		reason = TENANT_SLEEP_CONDITION;
 	changed = tenant_sleep_status(t, vc, a, &cs, &out.status);
 	changed |= tenant_budget_status(t, vc, a, &cs);
+	changed |= daemon_sets_status(t->daemon_sets, vc, a, &cs);
 	changed |= join_probe_status(t->joins, vc, a, &cs);
 	changed |= join_probe_api_path_status(t->joins, vc, a, &cs);
 	for (int i = 0; i < 4; i++) {

@@ -23,6 +23,7 @@
 #include "controller/core/counters.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
+#include "controller/tenant/daemon_sets.h"
 #include "controller/tenant/devices.h"
 #include "controller/tenant/join_probe.h"
 #include "controller/tenant/pod_ends.h"
@@ -101,6 +102,7 @@ static void take_down(struct tenant *t)
 	devices_forget(t->devices);
 	pod_groups_forget(t->groups);
 	provisioning_requests_forget(t->requests);
+	daemon_sets_forget(t->daemon_sets);
 	pod_ends_forget(t->ends);
 	kube_cache_free(t->pods);
 	kube_cache_free(t->nodes);
@@ -128,6 +130,7 @@ static void tenant_free(struct tenant *t)
 	devices_free(t->devices);
 	pod_groups_free(t->groups);
 	provisioning_requests_free(t->requests);
+	daemon_sets_free(t->daemon_sets);
 	pod_ends_free(t->ends);
 	writer_stop(&t->status_write);
 	loop_timer_stop(&t->status_timer);
@@ -184,7 +187,8 @@ static bool accept_node_loss(const struct kube_loss *loss, void *arg)
 
 static void judge(struct tenant *t)
 {
-	bool in = t->pods && kube_cache_synced(t->pods) && kube_cache_synced(t->nodes);
+	bool in = t->pods && kube_cache_synced(t->pods) && kube_cache_synced(t->nodes) &&
+		  daemon_sets_known(t->daemon_sets);
 
 	if (t->stopped || tenant_secret_absent(t))
 		return;
@@ -333,6 +337,7 @@ static void on_cluster_uid(json_t *o, const struct err *e, void *arg)
 	join_probe_ask(t->joins);
 	if (!t->pods) {
 		start_caches(t);
+		daemon_sets_start(t->daemon_sets);
 		provisioning_requests_start(t->requests);
 	}
 	judge(t);
@@ -526,6 +531,13 @@ void tenants_api_path_changed(struct tenants *ts, const char *name)
 		on_joins(t);
 }
 
+/* Handles that the DaemonSets are known now, or that whether they can be read has changed. */
+static void on_daemon_sets(struct tenant *t)
+{
+	judge(t);
+	tenant_status_write(t);
+}
+
 /* Updates the tenant's entry in the index of kubeconfig Secrets. */
 static void index_secret(const struct tenant *t, const struct virtual_cluster *vc)
 {
@@ -562,6 +574,7 @@ void tenants_update(struct tenants *ts, const char *name)
 		t->devices = devices_new(t, &tenant_devices_hooks);
 		t->groups = pod_groups_new(t, tenant_replan_pod);
 		t->requests = provisioning_requests_new(t, &tenant_requests_hooks);
+		t->daemon_sets = daemon_sets_new(t, on_daemon_sets);
 		t->ends = pod_ends_new(t);
 		tenant_budget_init(t);
 		loop_timer_init(&t->timer, c->group, probe, t);

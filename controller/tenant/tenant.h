@@ -24,6 +24,7 @@ struct pod_groups;
 struct provisioning_requests;
 struct volumes;
 struct devices;
+struct daemon_sets;
 
 /* Callbacks to controller/controller.c about a tenant. Entries and names are valid only during the
  * call; a callback must not free or rebuild the tenant. */
@@ -142,6 +143,8 @@ struct tenant {
 	struct devices *devices;
 	/* objects that specify the sizes of gangs (tenant/pod_groups.h) */
 	struct pod_groups *groups;
+	/* DaemonSets of the tenant's cluster (tenant/daemon_sets.h) */
+	struct daemon_sets *daemon_sets;
 	/* counts how pods with GPUs ended (tenant/pod_ends.h) */
 	struct pod_ends *ends;
 	/* ProvisioningRequests and their future pods (tenant/provisioning_requests.h) */
@@ -251,7 +254,7 @@ bool tenant_is_silent(const struct tenant *t);
 bool tenant_secret_absent(const struct tenant *t);
 /* tenant_world_pod() and tenant_world_node() return a pod or Node for the planner, with the effects
  * of volumes, devices, attachment limits and gang. The pod is the cached one or a copy in the
- * arena; NULL: no such pod. */
+ * arena; NULL: no such pod. Also returns the DaemonSet that the planner has under the name. */
 const struct world_pod *tenant_world_pod(const struct tenant *t, const char *ns, const char *name,
 					 struct arena *a);
 struct world_node tenant_world_node(const struct tenant *t, const struct tenant_node *n,

@@ -658,10 +658,12 @@ def in_a_tenant(plane, judge):
                  "/apis/certificates.k8s.io/v1/certificatesigningrequests",
                  "/api/v1/persistentvolumeclaims", "/api/v1/persistentvolumes",
                  "/apis/storage.k8s.io/v1/storageclasses", "/apis/storage.k8s.io/v1/csinodes",
+                 "/apis/apps/v1/daemonsets", "/apis/apps/v1/daemonsets?watch=1&timeoutSeconds=1",
                  f"{DEVICES}/resourceclaims", f"{DEVICES}/resourceclaimtemplates", f"{DEVICES}/deviceclasses",
                  f"{DEVICES}/resourceslices?watch=1&timeoutSeconds=1"):
         judge.may(drover, "GET", path)
-    for path in (f"{DEVICES}/namespaces/default/resourceclaims/theirs", f"{DEVICES}/resourceslices/theirs"):
+    for path in (f"{DEVICES}/namespaces/default/resourceclaims/theirs", f"{DEVICES}/resourceslices/theirs",
+                 "/apis/apps/v1/namespaces/default/daemonsets/theirs"):
         judge.may_not(drover, "PATCH", path, {"metadata": {"labels": {"x": "y"}}})
         judge.may_not(drover, "DELETE", path)
     plane.api("POST", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases",
