@@ -233,6 +233,23 @@ static void check_provider(struct look *l, const char *of, const json_t *o)
 	}
 }
 
+/* Adds a warning if drover cannot read all DaemonSets of the tenant. */
+static void check_daemon_sets(struct look *l, const char *of, const json_t *o)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), TENANT_DAEMON_SETS_CONDITION) &&
+		    str_eq(json_str_at(c, "status"), "False"))
+			findings_add(l->k->f, FINDING_WARNING, of,
+				     "kubectl apply -f deploy/tenant-rbac.yaml in the tenant's "
+				     "cluster, unless the reason is OverBudget",
+				     "not DaemonSetsRead: %s: %s",
+				     str_or(json_str_at(c, "reason"), "?"),
+				     str_or(json_str_at(c, "message"), ""));
+}
+
 static void tell_machines(struct look *l)
 {
 	if (l->person || l->late)
@@ -257,8 +274,10 @@ static void on_object(json_t *o, void *arg)
 		keep_provider(l, o);
 		check_provider(l, of, o);
 	}
-	if (l->kind == OBJECT_VIRTUAL_CLUSTER)
+	if (l->kind == OBJECT_VIRTUAL_CLUSTER) {
 		keep_tenant(l, o);
+		check_daemon_sets(l, of, o);
+	}
 	if (l->kind == OBJECT_NODE_POOL)
 		check_pool(l, of, o);
 	if (l->kind == OBJECT_MACHINE)

@@ -800,6 +800,20 @@ static void a_provider_that_isolates_nothing_is_a_warning(void **state)
 		    "none\n       choose a network fabric");
 }
 
+static void daemonsets_that_cannot_be_read_are_a_warning(void **state)
+{
+	struct bench *d = *state;
+
+	whole(d);
+	bench_status(d, OBJECT_VIRTUAL_CLUSTER, "team-a",
+		     "{'conditions': [{'type': 'DaemonSetsRead', 'status': 'False', 'reason': "
+		     "'NotPermitted', 'message': 'drover may not', 'lastTransitionTime': "
+		     "'2026-01-01T00:00:00Z'}]}");
+	assert_int_equal(check(), 0);
+	assert_said("warn   virtualcluster/team-a: not DaemonSetsRead: NotPermitted: drover may "
+		    "not\n       kubectl apply -f deploy/tenant-rbac.yaml");
+}
+
 static void texts_of_others_reach_the_terminal_clean(void **state)
 {
 	OWN(findings) f = findings_new();
@@ -846,6 +860,7 @@ int main(void)
 		T(replicas_of_two_images_are_a_warning),
 		T(addresses_are_probed_from_here),
 		T(a_provider_that_isolates_nothing_is_a_warning),
+		T(daemonsets_that_cannot_be_read_are_a_warning),
 		T(texts_of_others_reach_the_terminal_clean),
 		cmocka_unit_test(a_wrong_command_line_is_refused_by_name),
 	};
