@@ -549,6 +549,42 @@ static void tell_denials(const struct planning *p)
 
 /* Tries the pods of r->waiting again, in rounds, until a round places no pod. Then numbers the pods
  * by queue position. */
+static void begin(struct plan_run *r, struct world *w, int64_t now_ms, struct arena *a);
+
+static void end(const struct planning *p)
+{
+	planning_end(p);
+	map_free(p->tenants);
+	map_free(p->columns);
+}
+
+/* Makes the plan again, without reserved room, if a pod waits for a machine and room was reserved for
+ * other pods of its tenant: then a pod behind it in the queue may have got the room. Returns true if
+ * the plan is made again. */
+static bool plans_again(struct plan_run *r)
+{
+	struct plan_run old = *r;
+	bool again = false;
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct plan_tenant *t = r->p.turns[i]->class_->tenant;
+
+		r->p.work++;
+		if (!t->reserves || r->p.plan->pods[i].outcome != PLAN_NOTHING ||
+		    fits_nothing(&r->p.plan->pods[i]))
+			continue;
+		map_put(r->p.unreserved, t->it->name, r->p.w);
+		again = true;
+	}
+	if (!again)
+		return false;
+	end(&old.p);
+	begin(r, old.p.w, old.p.now_ms, old.p.a);
+	r->p.work = old.p.work;
+	r->until = old.until;
+	return true;
+}
+
 static void do_again(struct plan_run *r)
 {
 	struct planning *p = &r->p;
@@ -565,6 +601,8 @@ static void do_again(struct plan_run *r)
 	if (r->at < r->nwaiting)
 		return;
 	if (!r->placed) {
+		if (plans_again(r))
+			return;
 		tell_denials(p);
 		number(p->plan);
 		r->resize = resize_new(p);
@@ -607,18 +645,27 @@ static void do_reclaim(struct plan_run *r)
 	r->phase = READY;
 }
 
+static void begin(struct plan_run *r, struct world *w, int64_t now_ms, struct arena *a)
+{
+	struct map *unreserved = r->p.unreserved;
+
+	*r = (struct plan_run){.p = {.w = w,
+				     .a = a,
+				     .now_ms = now_ms,
+				     .tenants = map_new(NULL),
+				     .columns = map_new(NULL),
+				     .unreserved = unreserved,
+				     .plan = arena_new_obj(a, struct plan)}};
+	w->plan++;
+	start(r);
+}
+
 struct plan_run *plan_begin(struct world *w, int64_t now_ms, struct arena *a)
 {
 	struct plan_run *r = arena_new_obj(a, struct plan_run);
 
-	r->p = (struct planning){.w = w,
-				 .a = a,
-				 .now_ms = now_ms,
-				 .tenants = map_new(NULL),
-				 .columns = map_new(NULL),
-				 .plan = arena_new_obj(a, struct plan)};
-	w->plan++;
-	start(r);
+	r->p.unreserved = map_new(NULL);
+	begin(r, w, now_ms, a);
 	return r;
 }
 
@@ -640,9 +687,8 @@ struct plan *plan_step(struct plan_run *r, uint64_t units)
 
 void plan_end(struct plan_run *r)
 {
-	planning_end(&r->p);
-	map_free(r->p.tenants);
-	map_free(r->p.columns);
+	end(&r->p);
+	map_free(r->p.unreserved);
 }
 
 uint64_t plan_work(const struct plan_run *r)

@@ -264,9 +264,12 @@ static void pods_that_share_a_machine_leave_room(void **state)
 {
 	OWN(arena) a = arena_new();
 	OWN(world) w = racks(a);
+	struct world_pool pool = worlds_pool(a);
 	const struct plan *p;
 
 	(void)state;
+	pool.expander = WORLD_EXPANDER_LEAST_COST;
+	world_put_pool(w, &pool);
 	add_set(w, a, "cni", "cpu=1", "disk=ssd");
 	for (int i = 0; i < 4; i++)
 		add_pod(w, a, arena_printf(a, "p%d", i), "cpu=1");
