@@ -97,7 +97,7 @@ const struct overhead *overhead_of_node(struct planning *p, struct plan_tenant *
 	if (!t->ndaemon_sets)
 		return &t->overhead;
 	o = arena_new_obj(p->a, struct overhead);
-	for (size_t i = 0; i < t->ndaemon_sets; i++) {
+	for (size_t i = 0; i < t->ndaemon_sets && !t->over; i++) {
 		const struct plan_daemon_set *s = &t->daemon_sets[i];
 
 		planning_charge(p, t, s->cost);
@@ -105,7 +105,7 @@ const struct overhead *overhead_of_node(struct planning *p, struct plan_tenant *
 			add(o, s->pod, p->a);
 	}
 	raise_all(o, &t->overhead, p->a);
-	return o;
+	return t->over ? &t->overhead : o;
 }
 
 /* --- machines of a pool ----------------------------------------------------------------------- */
@@ -243,6 +243,7 @@ void overhead_of_fit(struct planning *p, struct plan_fit *f)
 			same &= ask_offers(p, f, &f->pools[i], &low);
 	if (low)
 		f->overhead = low;
+	f->overheads_differ = !same;
 	for (size_t i = 0; i < f->npools; i++) {
 		struct fit_pool *fp = &f->pools[i];
 
@@ -260,7 +261,7 @@ void overhead_of_fit(struct planning *p, struct plan_fit *f)
 
 static const struct fit_overhead *find(const struct plan_fit *f, const struct supply_type_offer *l)
 {
-	for (size_t i = 0; i < f->npools; i++) {
+	for (size_t i = 0; f->overheads_differ && i < f->npools; i++) {
 		const struct fit_pool *fp = &f->pools[i];
 
 		if (fp->overheads && l >= fp->pool->offers &&

@@ -28,7 +28,8 @@ void overhead_add_daemon_set(struct planning *p, const struct world_one *set);
 /* Measures node h, if it is a Ready node of one of the tenant's claims. CSI driver limits of a new
  * node are assumed to be those of existing nodes. Call for all nodes before the functions below. */
 void overhead_measure(const struct planning *p, struct plan_tenant *t, const struct world_host *h);
-/* Returns the overhead of a node with these labels and taints, allocated in the plan's arena. */
+/* Returns the overhead of a node with these labels and taints, allocated in the plan's arena. Once
+ * the tenant's work units are used up, only the measured amounts: no further pod is placed. */
 const struct overhead *overhead_of_node(struct planning *p, struct plan_tenant *t,
 					const struct labels *labels,
 					const struct world_taints *taints);

@@ -167,8 +167,9 @@ struct plan_fit {
 	size_t npools;
 	bool asked;
 	/* DaemonSet overhead of a new node for the pods, as far as all nodes that suit have it
-	 * (overhead.h). */
+	 * (overhead.h). overheads_differ: true if an offer has more (fit_pool.overheads). */
 	const struct overhead *overhead;
+	bool overheads_differ;
 	/* parties: parties of the fit's pods that no topology constraint restricts. crowds: parties
 	 * of all pods of the fit, whatever their topology profile. */
 	struct party *parties, *crowds;

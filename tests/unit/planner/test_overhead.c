@@ -1,7 +1,9 @@
 /* test_overhead: tests how much of a new node is left beside the pods of the tenant's DaemonSets,
  * before the tenant has a node and after. */
 #include <stdlib.h>
+#include <string.h>
 #include "base/str.h"
+#include "planner/world_impl.h"
 #include "tests/unit/planner/worlds.h"
 #include "tests/unit/testing.h"
 
@@ -415,9 +417,232 @@ static void a_changed_daemonset_needs_a_new_plan(void **state)
 	assert_true(world_put_pod(w, &p));
 }
 
+/* A tenant whose DaemonSets have long selectors cannot spend more than its share of work. */
+static void the_work_is_bounded(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	const char *values[100];
+	struct requirement q = {"rack", SELECTOR_NOT_IN, values, 100};
+	struct selector term = {&q, 1};
+	struct plan_run *r;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		values[i] = arena_printf(a, "value-%d", i);
+	for (int i = 0; i < 600; i++) {
+		struct world_machine m = worlds_machine(arena_printf(a, "m%d", i), "small");
+
+		m.labels = worlds_labels(a, arena_printf(a, "rack=r%d", i));
+		world_put_machine(w, &m);
+	}
+	for (int i = 0; i < 500; i++) {
+		struct world_pod p = daemon_set(a, arena_printf(a, "set-%d", i), "cpu=1m");
+
+		p.affinity.v = &term;
+		p.affinity.n = 1;
+		world_put_pod(w, &p);
+	}
+	add_pod(w, a, "p", "cpu=1");
+	add_pod(w, a, "q", "cpu=2");
+	r = plan_begin(w, 0, a);
+	assert_non_null(strstr(worlds_pod_text(plan_step(r, UINT64_MAX), "q", a), "OverBudget"));
+	assert_in_range(plan_work(r), PLAN_WORK, PLAN_WORK + PLAN_WORK / 10);
+	plan_end(r);
+}
+
+/* --- random fleets ---------------------------------------------------------------------------- */
+
+enum { FLEETS = 300, SETS = 6, MACHINES = 24, PODS = 30 };
+
+static const struct {
+	const char *name, *label;
+	int64_t cpus;
+} types[] = {{"small", "disk=ssd", 4}, {"big", "cores=16", 16}, {"gpu", "gpu=h100", 64}};
+
+struct fleet {
+	uint64_t seed;
+	struct set {
+		int64_t cpus;
+		/* Label that the nodes must have; NULL: none */
+		const char *label;
+		bool tolerates;
+	} sets[SETS];
+	struct machine {
+		const char *name, *rack;
+		size_t type;
+		bool used;
+	} machines[MACHINES];
+};
+
+static uint64_t next(struct fleet *f)
+{
+	f->seed ^= f->seed << 13; /* source: xorshift64, Marsaglia 2003 */
+	f->seed ^= f->seed >> 7;
+	f->seed ^= f->seed << 17;
+	return f->seed;
+}
+
+/* Returns the CPUs that the DaemonSets need on a machine of a pool, tainted or not. */
+static int64_t beside(const struct fleet *f, const struct machine *m, bool tainted)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < SETS; i++)
+		if ((!f->sets[i].label || str_eq(f->sets[i].label, types[m->type].label) ||
+		     str_eq(f->sets[i].label, m->rack)) &&
+		    (!tainted || f->sets[i].tolerates))
+			sum += f->sets[i].cpus;
+	return sum;
+}
+
+static void tolerate(struct world_pod *p, struct arena *a)
+{
+	p->tolerations.v = arena_new_obj(a, struct world_toleration);
+	*p->tolerations.v =
+		(struct world_toleration){.key = "dedicated", .op = WORLD_TOLERATES_EXISTS};
+	p->tolerations.n = 1;
+}
+
+/* Returns a world with random DaemonSets and machines, in pools main and tainted. racks: the
+ * DaemonSets also select racks. */
+static struct world *make_fleet(struct fleet *f, bool racks, struct arena *a)
+{
+	static const char *const labels[] = {NULL,	 "disk=ssd", "cores=16",
+					     "gpu=h100", "rack=r1",  "rack=r2"};
+	struct world *w = worlds_new(a);
+	struct world_pool pool = worlds_pool(a);
+
+	pool.name = "tainted";
+	pool.weight = next(f) % 2 ? 20 : 1;
+	pool.taints = worlds_taints(a, "dedicated=x:NoSchedule");
+	world_put_pool(w, &pool);
+	for (size_t i = 0; i < SETS; i++) {
+		struct world_pod p;
+
+		f->sets[i] = (struct set){(int64_t)(next(f) % 3), labels[next(f) % (racks ? 6 : 4)],
+					  next(f) % 2};
+		p = daemon_set(a, arena_printf(a, "set-%zu", i),
+			       arena_printf(a, "cpu=%d", (int)f->sets[i].cpus));
+		p.node_selector = worlds_labels(a, str_or(f->sets[i].label, ""));
+		if (f->sets[i].tolerates)
+			tolerate(&p, a);
+		world_put_pod(w, &p);
+	}
+	for (size_t i = 0; i < MACHINES; i++) {
+		struct machine *m = &f->machines[i];
+		struct world_machine wm;
+
+		*m = (struct machine){arena_printf(a, "m%02zu", i),
+				      next(f) % 2 ? "rack=r1" : "rack=r2", next(f) % 3, false};
+		wm = worlds_machine(m->name, types[m->type].name);
+		wm.labels = worlds_labels(a, m->rack);
+		world_put_machine(w, &wm);
+	}
+	return w;
+}
+
+static void add_pods(struct fleet *f, struct world *w, struct arena *a)
+{
+	for (size_t i = 0; i < PODS; i++) {
+		struct world_pod p = worlds_pod(a, arena_printf(a, "p%02zu", i),
+						arena_printf(a, "cpu=%d", 1 + (int)(next(f) % 12)));
+
+		if (next(f) % 2)
+			tolerate(&p, a);
+		if (next(f) % 4 == 0)
+			p.node_selector = worlds_labels(a, types[next(f) % 3].label);
+		if (next(f) % 5 == 0) {
+			p.gang.key = arena_printf(a, "default/g%d", (int)(next(f) % 3));
+			p.gang.min = 2;
+		}
+		world_put_pod(w, &p);
+	}
+}
+
+static struct machine *machine_of(struct fleet *f, const char *name)
+{
+	size_t i = 0;
+
+	while (!str_eq(f->machines[i].name, name))
+		i++;
+	return &f->machines[i];
+}
+
+/* Fails the test if a claim of the plan has too little room for its pods and the DaemonSets. */
+static void check_claims(struct fleet *f, const struct plan *p)
+{
+	for (size_t i = 0; i < p->nclaims; i++) {
+		const struct plan_claim *c = &p->claims[i];
+		struct machine *m = machine_of(f, c->machine);
+		const int64_t pods = quantity_ceil(*resources_get(&c->requests, "cpu"));
+
+		m->used = true;
+		if (pods + beside(f, m, str_eq(c->pool, "tainted")) > types[m->type].cpus)
+			fail_msg("%s of pool %s: %d CPUs of pods beside %d", m->name, c->pool,
+				 (int)pods, (int)beside(f, m, str_eq(c->pool, "tainted")));
+	}
+}
+
+/* Fails the test if a machine that no claim has would be large enough for a pod that got none. */
+static void check_rest(struct fleet *f, struct world *w, const struct plan *p, struct arena *a)
+{
+	for (size_t i = 0; i < p->npods; i++) {
+		const struct world_one *one =
+			map_get(w->pods, arena_printf(a, "acme/default/%s", p->pods[i].name));
+		const struct world_pod *pod = &one->shape->pod;
+		const int64_t cpus = quantity_ceil(*resources_get(&pod->requests, "cpu"));
+
+		if (p->pods[i].outcome != PLAN_NOTHING || one->member)
+			continue;
+		for (size_t k = 0; k < MACHINES; k++) {
+			const struct machine *m = &f->machines[k];
+			const char *key = pod->node_selector.n ? pod->node_selector.v[0].key : "";
+
+			if (m->used || strncmp(types[m->type].label, key, strlen(key)) != 0)
+				continue;
+			if (cpus + beside(f, m, false) <= types[m->type].cpus ||
+			    (pod->tolerations.n &&
+			     cpus + beside(f, m, true) <= types[m->type].cpus))
+				fail_msg("%s has room for %s, which got nothing", m->name,
+					 p->pods[i].name);
+		}
+	}
+}
+
+static void random_claims_have_room_and_no_machine_with_room_is_left(void **state)
+{
+	size_t claims = 0, nothing = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= FLEETS; seed++) {
+		OWN(arena) a = arena_new();
+		struct fleet *f = arena_new_obj(a, struct fleet);
+		/* If racks differ, the highest overhead of a type's racks counts, so a machine in
+		 * the other rack may be left. */
+		const bool racks = seed % 3 == 0;
+
+		f->seed = seed * 7919;
+		OWN(world) w = make_fleet(f, racks, a);
+		const struct plan *p;
+
+		add_pods(f, w, a);
+		p = plan_make(w, 0, a);
+		check_claims(f, p);
+		if (!racks)
+			check_rest(f, w, p, a);
+		claims += p->nclaims;
+		for (size_t i = 0; i < p->npods; i++)
+			nothing += p->pods[i].outcome == PLAN_NOTHING;
+	}
+	assert_true(claims > FLEETS * 5 && nothing > FLEETS);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_work_is_bounded),
+		cmocka_unit_test(random_claims_have_room_and_no_machine_with_room_is_left),
 		cmocka_unit_test(the_first_machine_has_room_for_daemonsets),
 		cmocka_unit_test(a_daemonset_counts_on_the_nodes_that_it_selects),
 		cmocka_unit_test(racks_may_differ_in_their_daemonsets),
