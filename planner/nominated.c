@@ -47,11 +47,13 @@ static struct map *list_nodes(struct planning *p, struct plan_tenant *t)
  * unknown or accepts no pods. */
 static struct nominee *nominee_of(const struct nominees *of, const struct queued *q)
 {
-	struct plan_tenant *t = q->class_->tenant;
-	struct map **all = &of->by_name[t->number];
+	struct plan_tenant *t;
+	struct map **all;
 
 	if (!q->pod->nominated)
 		return NULL;
+	t = q->class_->tenant;
+	all = &of->by_name[t->number];
 	if (!*all)
 		*all = list_nodes(of->p, t);
 	return map_get(*all, q->pod->nominated);
@@ -105,20 +107,26 @@ void nominated_placement(struct planning *p, struct queued *const *q, size_t n)
 {
 	const struct nominees of = {
 		p, arena_calloc(p->a, map_size(p->tenants) + 1, sizeof(struct map *))};
-	struct nominee *o;
+	struct queued **v = arena_calloc(p->a, n, sizeof(struct queued *));
+	size_t k = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if ((o = nominee_of(&of, q[i])))
-			reserve(o, q[i]);
-	for (size_t i = 0; i < n; i++)
-		if ((o = nominee_of(&of, q[i])))
-			o->closed |= !may_sit(o, q[i]);
-	for (size_t i = 0; i < n; i++) {
-		o = nominee_of(&of, q[i]);
-		if (o && o->closed)
+		if (nominee_of(&of, q[i]))
+			v[k++] = q[i];
+	for (size_t i = 0; i < k; i++)
+		reserve(nominee_of(&of, v[i]), v[i]);
+	for (size_t i = 0; i < k; i++) {
+		struct nominee *o = nominee_of(&of, v[i]);
+
+		o->closed |= !may_sit(o, v[i]);
+	}
+	for (size_t i = 0; i < k; i++) {
+		const struct nominee *o = nominee_of(&of, v[i]);
+
+		if (o->closed)
 			/* mutant: nominated-open */
-			bins_close(q[i]->class_->tenant->bins, o->bin);
-		else if (o)
-			sit(p, o, q[i]);
+			bins_close(v[i]->class_->tenant->bins, o->bin);
+		else
+			sit(p, o, v[i]);
 	}
 }

@@ -32,6 +32,8 @@
  * each pod, and once for each node or claim. */
 #define POD_WORK 20
 #define HOST_WORK 50
+/* Number of pods by which a pod is loaded into the cache before it is read. */
+#define AHEAD 8
 /* Work units that are kept for each pod that waits for its turn. */
 #define PLACE_WORK 40
 
@@ -270,13 +272,17 @@ struct plan_run {
 		size_t at;
 	} * waiting;
 	size_t nwaiting, kept;
-	/* True if a pod of `waiting` was placed in the present round of do_again(). */
-	bool placed;
+	/* placed: a pod of `waiting` was placed in the present round of do_again(). denied: the
+	 * claim of a pod was denied (world_pod.denied). nominated: a pod is nominated for a
+	 * node. */
+	bool placed, denied, nominated;
 	/* n: length of q. at: position in the list over which the present phase iterates, such as
 	 * all or waiting. */
 	size_t n, at;
 	struct profiles_run profiles;
 	struct resize *resize;
+	/* Number of pods that are not placed. */
+	size_t left;
 	struct reclaim *reclaim;
 };
 
@@ -333,8 +339,11 @@ static void do_queue(struct plan_run *r)
 		p->work += POD_WORK;
 		if (pod->daemon_set)
 			overhead_add_daemon_set(p, pod);
+		if (r->at + AHEAD < p->w->npending)
+			__builtin_prefetch(p->w->pending[r->at + AHEAD]);
 		if (!c || !c->tenant->it)
 			continue;
+		r->nominated |= pod->nominated != NULL;
 		r->all[r->n] = (struct queued){
 			.pod = pod, .class_ = c, .gang = gangs_of(p, pod, c->tenant)};
 		r->q[r->n] = &r->all[r->n];
@@ -464,7 +473,8 @@ static void do_cells(struct plan_run *r)
 	if (r->at < r->n)
 		return;
 	begin_placing(p);
-	nominated_placement(p, r->q, r->n);
+	if (r->nominated)
+		nominated_placement(p, r->q, r->n);
 	enter(r, SEATS);
 }
 
@@ -479,6 +489,21 @@ static void do_seats(struct plan_run *r)
 		enter(r, PODS);
 }
 
+/* Writes to the zeroed *out what is known before the pod's turn. */
+static void begin_pod(const struct queued *q, struct plan_pod *out)
+{
+	out->tenant = q->pod->tenant;
+	out->ns = q->pod->ns;
+	out->name = q->pod->name;
+	out->uid = q->pod->uid;
+	out->gang_key = q->pod->member ? gang_key(q->pod->member->gang) : NULL;
+	out->check = q->pod->check;
+	if (q->gang) {
+		out->gang_size = q->class_->pod->gang_wait ? 0 : q->gang->size;
+		out->gang_begun = q->gang->begun;
+	}
+}
+
 static void do_pods(struct plan_run *r)
 {
 	struct planning *p = &r->p;
@@ -487,24 +512,14 @@ static void do_pods(struct plan_run *r)
 		struct queued *q = queue_next(r->queue);
 
 		q->at = r->at;
-		p->plan->pods[r->at] = (struct plan_pod){
-			.tenant = q->pod->tenant,
-			.ns = q->pod->ns,
-			.name = q->pod->name,
-			.uid = q->pod->uid,
-			.gang_key = q->pod->member ? gang_key(q->pod->member->gang) : NULL,
-			.check = q->pod->check};
-		if (q->gang) {
-			p->plan->pods[r->at].gang_size =
-				q->class_->pod->gang_wait ? 0 : q->gang->size;
-			p->plan->pods[r->at].gang_begun = q->gang->begun;
-		}
+		begin_pod(q, &p->plan->pods[r->at]);
 		if (!q->seat && is_awaited(q))
 			cells_leave(q->cell);
 		q->class_->tenant->awaited -= is_awaited(q);
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
 		p->turns[p->nturns++] = q;
+		r->denied |= q->pod->denied != NULL;
 	}
 	if (r->at < r->n)
 		return;
@@ -512,13 +527,19 @@ static void do_pods(struct plan_run *r)
 	enter(r, AGAIN);
 }
 
-static void number(struct plan *p)
+/* Numbers the pods by their position in the queue. Returns how many of them are not placed. */
+static size_t number(struct plan *p)
 {
-	size_t place = 0;
+	size_t place = 0, left = 0;
 
-	for (size_t i = 0; i < p->npods; i++)
-		if (p->pods[i].outcome != PLAN_NOTHING || !fits_nothing(&p->pods[i]))
+	for (size_t i = 0; i < p->npods; i++) {
+		const bool is_left = p->pods[i].outcome == PLAN_NOTHING;
+
+		left += is_left;
+		if (!is_left || !fits_nothing(&p->pods[i]))
 			p->pods[i].place = ++place;
+	}
+	return left;
 }
 
 /* Puts the text of the pod's own denial into reasons ClaimDenied. The pods of a class share their
@@ -547,8 +568,6 @@ static void tell_denials(const struct planning *p)
 			tell_denial(&p->plan->pods[i], p->turns[i]->pod->denied, p->a);
 }
 
-/* Tries the pods of r->waiting again, in rounds, until a round places no pod. Then numbers the pods
- * by queue position. */
 static void begin(struct plan_run *r, struct world *w, int64_t now_ms, struct arena *a);
 
 static void end(const struct planning *p)
@@ -556,6 +575,16 @@ static void end(const struct planning *p)
 	planning_end(p);
 	map_free(p->tenants);
 	map_free(p->columns);
+}
+
+static bool has_reserved(const struct planning *p)
+{
+	struct map_iter it;
+
+	map_for_each (it, p->tenants)
+		if (((struct plan_tenant *)it.value)->reserves)
+			return true;
+	return false;
 }
 
 /* Makes the plan again, without reserved room, if a pod waits for a machine and room was reserved for
@@ -566,6 +595,8 @@ static bool plans_again(struct plan_run *r)
 	struct plan_run old = *r;
 	bool again = false;
 
+	if (!has_reserved(&r->p))
+		return false;
 	for (size_t i = 0; i < r->n; i++) {
 		const struct plan_tenant *t = r->p.turns[i]->class_->tenant;
 
@@ -585,6 +616,8 @@ static bool plans_again(struct plan_run *r)
 	return true;
 }
 
+/* Tries the pods of r->waiting again, in rounds, until a round places no pod. Then numbers the pods
+ * by queue position. */
 static void do_again(struct plan_run *r)
 {
 	struct planning *p = &r->p;
@@ -603,8 +636,9 @@ static void do_again(struct plan_run *r)
 	if (!r->placed) {
 		if (plans_again(r))
 			return;
-		tell_denials(p);
-		number(p->plan);
+		if (r->denied)
+			tell_denials(p);
+		r->left = number(p->plan);
 		r->resize = resize_new(p);
 		enter(r, RESIZE);
 		return;
@@ -622,6 +656,10 @@ static void do_resize(struct plan_run *r)
 	while (resize_next(r->resize))
 		if (slice_is_over(r))
 			return;
+	if (!r->left) {
+		r->phase = READY;
+		return;
+	}
 	if (!p->timeline)
 		p->timeline = timeline_new(p);
 	timeline_start(p->timeline, r->q, r->n);

@@ -92,7 +92,43 @@ static int by_piece(const void *x, const void *y)
 	return a->key < b->key ? -1 : a->key > b->key;
 }
 
-static void sort(struct keyed *k, size_t n, size_t piece)
+/* Pieces of the keys in which all entries agree. differs: bit set of the pieces before TEXT in
+ * which some entries differ. text: number of leading bytes that all texts share. */
+struct agreement {
+	unsigned differs;
+	size_t text;
+};
+
+static struct agreement agreement_of(struct queued *const *q, size_t n)
+{
+	const struct queued *a = q[0];
+	struct agreement x = {0};
+
+	if (!n)
+		return x;
+	x.text = a->pod->order;
+	for (size_t i = 1; i < n; i++) {
+		const struct queued *b = q[i];
+
+		x.differs |= (unsigned)(a->pod->check != b->pod->check) << CHECK;
+		x.differs |= (unsigned)(a->class_->tenant != b->class_->tenant) << TENANT_PRIORITY;
+		x.differs |= (unsigned)(a->priority != b->priority) << PRIORITY;
+		x.differs |= (unsigned)(a->class_->tenant != b->class_->tenant) << TENANT;
+		x.differs |= (unsigned)(a->own != b->own) << OWN;
+		x.differs |= (unsigned)(a->pod->since != b->pod->since) << AGE;
+		x.text = x.text < b->pod->order ? x.text : b->pod->order;
+		while (memcmp(a->pod->text, b->pod->text, x.text) != 0)
+			x.text--;
+	}
+	return x;
+}
+
+static bool agrees(const struct agreement *x, size_t piece)
+{
+	return piece < TEXT ? !(x->differs >> piece & 1) : (piece - TEXT + 1) * 8 <= x->text;
+}
+
+static void sort(struct keyed *k, size_t n, size_t piece, const struct agreement *all)
 {
 	bool same = true, sorted = true;
 
@@ -100,6 +136,8 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 		return;
 	do {
 		same = true;
+		while (agrees(all, piece))
+			piece++;
 		for (size_t i = 0; i < n; i++) {
 			k[i].key = piece_of(k[i].q, piece);
 			same = same && k[i].key == k[0].key;
@@ -114,7 +152,7 @@ static void sort(struct keyed *k, size_t n, size_t piece)
 	for (size_t from = 0, to; from < n; from = to) {
 		for (to = from + 1; to < n && k[to].key == k[from].key; to++)
 			;
-		sort(k + from, to - from, piece);
+		sort(k + from, to - from, piece, all);
 	}
 }
 
@@ -234,11 +272,13 @@ struct queue *queue_new(struct queued **q, size_t n, const struct world *w, int6
 			struct arena *a)
 {
 	struct keyed *k = arena_calloc(a, n + 1, sizeof(*k));
+	struct agreement all;
 
 	raise(q, n, w, now_ms, a);
 	for (size_t i = 0; i < n; i++)
 		k[i].q = q[i];
-	sort(k, n, CHECK);
+	all = agreement_of(q, n);
+	sort(k, n, CHECK, &all);
 	for (size_t i = 0; i < n; i++)
 		q[i] = k[i].q;
 	return queue_sorted(q, n, a);
@@ -339,7 +379,7 @@ struct queued *queue_next(struct queue *q)
 			measure(first);
 		if (++first->at == first->end)
 			*first = q->heap[--q->n];
-		if (q->n)
+		if (q->n > 1)
 			sink(q, 0);
 	}
 	if (!q->n && q->at == q->end)

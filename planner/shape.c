@@ -456,13 +456,14 @@ static struct world_fit *keep_fit(struct world *w, const struct world_pod *p)
 struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
-	struct world_pod sorted = *p;
+	struct world_pod sorted;
 	struct world_shape *s = w->last[0];
 
 	if (s && is_like(&s->pod, p)) {
 		s->pods++;
 		return s;
 	}
+	sorted = *p;
 	if (!labels_sorted(&p->node_selector) || !resources_sorted(&p->requests)) {
 		tmp = arena_new();
 		sorted.node_selector = world_copy_labels(&p->node_selector, tmp);
@@ -478,13 +479,14 @@ struct world_shape *shape_of(struct world *w, const struct world_pod *p)
 struct world_shape *shape_profile(struct world *w, const struct world_pod *p)
 {
 	OWN(arena) tmp = NULL;
-	struct world_pod sorted = *p;
+	struct world_pod sorted;
 	struct world_shape *s = w->last[1];
 
 	if (s && is_like_to_others(&s->pod, p)) {
 		s->pods++;
 		return s;
 	}
+	sorted = *p;
 	if (!labels_sorted(&p->labels) || !labels_sorted(&p->node_selector)) {
 		tmp = arena_new();
 		sorted.labels = world_copy_labels(&p->labels, tmp);

@@ -28,38 +28,41 @@ void world_drop_pod(void *it)
 	free(p);
 }
 
-static const char *pod_key(const char *tenant, const char *ns, const char *name, struct world *w)
-{
-	const size_t t = strlen(tenant), n = strlen(ns);
+/* A text and its size with the terminating NUL; text NULL: size 0. */
+struct piece {
+	const char *text;
+	size_t size;
+};
 
-	if (w->cap < t + n + strlen(name) + 3) {
-		w->cap = t + n + strlen(name) + 3;
-		w->text = mem_realloc_array(w->text, w->cap, 1);
-	}
-	memcpy(w->text, tenant, t);
-	w->text[t] = '/';
-	memcpy(w->text + t + 1, ns, n);
-	w->text[t + 1 + n] = '/';
-	memcpy(w->text + t + n + 2, name, strlen(name) + 1);
-	return w->text;
+static struct piece piece_of(const char *s)
+{
+	return (struct piece){s, s ? strlen(s) + 1 : 0};
 }
 
-static const char *append(char **at, const char *s)
+static const char *append(char **at, struct piece s)
 {
 	char *start = *at;
-	size_t n;
 
-	if (!s)
+	if (!s.text)
 		return NULL;
-	n = strlen(s) + 1;
-	memcpy(start, s, n);
-	*at += n;
+	memcpy(start, s.text, s.size);
+	*at += s.size;
 	return start;
 }
 
-static size_t size_of(const char *s)
+static const char *pod_key(struct piece tenant, struct piece ns, struct piece name, struct world *w)
 {
-	return s ? strlen(s) + 1 : 0;
+	const size_t size = tenant.size + ns.size + name.size;
+
+	if (w->cap < size) {
+		w->cap = size;
+		w->text = mem_realloc_array(w->text, w->cap, 1);
+	}
+	memcpy(w->text, tenant.text, tenant.size);
+	memcpy(w->text + tenant.size, ns.text, ns.size);
+	memcpy(w->text + tenant.size + ns.size, name.text, name.size);
+	w->text[tenant.size - 1] = w->text[tenant.size + ns.size - 1] = '/';
+	return w->text;
 }
 
 static bool same_pod(const struct world_one *a, const struct world_one *b)
@@ -97,23 +100,26 @@ static const char *node_of(const struct world_pod *p)
 
 bool world_put_pod(struct world *w, const struct world_pod *p)
 {
-	const char *tenant = str_or(p->tenant, ""), *ns = str_or(p->ns, ""),
-		   *name = str_or(p->name, ""), *node = node_of(p);
+	const char *on = node_of(p);
+	const struct piece tenant = piece_of(str_or(p->tenant, "")),
+			   ns = piece_of(str_or(p->ns, "")), name = piece_of(str_or(p->name, "")),
+			   uid = piece_of(p->uid), node = piece_of(on),
+			   nominated = piece_of(p->nominated), denied = piece_of(p->denied);
 	struct world_one *c, *old;
 	void **slot;
 	char *at;
 
-	c = mem_alloc(sizeof(*c) + size_of(tenant) + size_of(ns) + size_of(name) + size_of(p->uid) +
-		      size_of(node) + size_of(p->nominated) + size_of(p->denied));
+	c = mem_alloc(sizeof(*c) + tenant.size + ns.size + name.size + uid.size + node.size +
+		      nominated.size + denied.size);
 	at = c->text;
 	c->tenant = append(&at, tenant);
 	c->ns = append(&at, ns);
 	c->name = append(&at, name);
 	c->order = (size_t)(at - c->text);
-	c->uid = append(&at, p->uid);
+	c->uid = append(&at, uid);
 	c->node = append(&at, node);
-	c->nominated = append(&at, p->nominated);
-	c->denied = append(&at, p->denied);
+	c->nominated = append(&at, nominated);
+	c->denied = append(&at, denied);
 	c->preempts = p->preempts;
 	c->since = p->since;
 	c->priority = p->priority;
@@ -121,7 +127,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 	c->daemon_set = p->daemon_set;
 	c->unschedulable = p->unschedulable;
 	c->terminating = p->terminating;
-	c->keep = (uint8_t)(p->node == node ? p->keep : WORLD_KEEP_UNKNOWN);
+	c->keep = (uint8_t)(p->node == on ? p->keep : WORLD_KEEP_UNKNOWN);
 	c->keep_until = p->keep_until;
 	c->deletion_cost = (int32_t)p->deletion_cost;
 	c->saves = p->saves;
@@ -153,7 +159,7 @@ bool world_put_pod(struct world *w, const struct world_pod *p)
 
 bool world_del_pod(struct world *w, const char *tenant, const char *ns, const char *name)
 {
-	const char *key = pod_key(tenant, ns, name, w);
+	const char *key = pod_key(piece_of(tenant), piece_of(ns), piece_of(name), w);
 	bool there = map_has(w->pods, key);
 
 	map_del(w->pods, key);

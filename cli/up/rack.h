@@ -10,8 +10,8 @@
 /*
  * rack: the simulated rack of `drover up`. It has the machines, TLS listeners for their BMCs, one
  * more listener for users and for the program that moves switch ports, and the server of the OS
- * image. It runs in a process of its own (rack_process.h), so that the machines' work does not delay
- * drover.
+ * image. It runs in a process of its own (rack_process.h), so that the work of the machines does not
+ * delay drover.
  * Tests: tests/unit/cli/up/test_rack.c, tests/real/up.py, examples/demo.py
  */
 #define UP_PROVIDER "rack" /* name of the Provider, and prefix of the names of its Secrets */
@@ -38,8 +38,8 @@ struct up_rack_spec {
 	} tenants[UP_TENANTS];
 };
 
-/* Reads the faults in a file into *out, in the arena; path NULL: none. Returns 0, or -1 with *e, which
- * names the option, the file and the row. */
+/* Reads the faults in a file into *out, in the arena; path NULL: none. Returns 0, or -1 with *e,
+ * which names the option, the file and the row. */
 int up_faults_read(const char *path, struct arena *a, struct sim_faults *out, struct err *e)
 	__attribute__((warn_unused_result));
 

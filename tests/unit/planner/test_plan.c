@@ -386,6 +386,29 @@ static void nobody_starves_behind_higher_priorities(void **state)
 	assert_true(starved);
 }
 
+/* Pods of two tenants were created in turn. The share of the heavier tenant grows less with each
+ * machine, so both its pods come before the second pod of the other. */
+static void pods_of_one_tenant_are_served_together_whatever_their_ages(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+	struct world_tenant heavy = worlds_tenant(a);
+
+	(void)state;
+	heavy.name = "heavy";
+	heavy.weight = 4;
+	world_put_tenant(w, &heavy);
+	for (int i = 0; i < 4; i++) {
+		struct world_pod p = worlds_pod(a, arena_printf(a, "p%d", i), "nvidia.com/gpu=8");
+
+		add_machine(w, arena_printf(a, "g%d", i), "gpu");
+		p.tenant = i % 2 ? "heavy" : "acme";
+		p.since = 1 + i;
+		world_put_pod(w, &p);
+	}
+	assert_string_equal(order(plan_make(w, 0, a), a), "p0 p1 p3 p2");
+}
+
 static void names_are_compared_part_by_part(void **state)
 {
 	static const char *const names[][2] = {{"ns", "a-very-long-name-1"},
@@ -1248,6 +1271,7 @@ int main(void)
 		cmocka_unit_test(a_priority_that_a_tenant_writes_takes_nothing_from_others),
 		cmocka_unit_test(who_waits_long_rises_to_who_waits_with_more),
 		cmocka_unit_test(nobody_starves_behind_higher_priorities),
+		cmocka_unit_test(pods_of_one_tenant_are_served_together_whatever_their_ages),
 		cmocka_unit_test(names_are_compared_part_by_part),
 		cmocka_unit_test(a_node_that_does_not_suit_keeps_nobody_from_sharing_a_new_machine),
 		cmocka_unit_test(pods_keep_the_seats_that_were_bought_for_them),
