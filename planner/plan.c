@@ -587,9 +587,9 @@ static bool has_reserved(const struct planning *p)
 	return false;
 }
 
-/* Makes the plan again, without reserved room, if a pod waits for a machine and room was reserved for
- * other pods of its tenant: then a pod behind it in the queue may have got the room. Returns true if
- * the plan is made again. */
+/* Makes the plan again, without reserved room, if a pod waits for a machine and room was reserved
+ * for other pods of its tenant: then a pod behind it in the queue may have got the room. Returns
+ * true if the plan is made again. */
 static bool plans_again(struct plan_run *r)
 {
 	struct plan_run old = *r;

@@ -279,8 +279,8 @@ struct planning {
 	bool soft;
 	/* True if a pool may save machines (supply_pool.least_nodes). */
 	bool saves_nodes;
-	/* Names of the tenants for whose pods no room is reserved (reserve.h), because pods of theirs
-	 * got no machine in this plan while room was reserved. */
+	/* Names of the tenants for whose pods no room is reserved (reserve.h), because pods of
+	 * theirs got no machine in this plan while room was reserved. */
 	struct map *unreserved;
 	struct supply *supply;
 	/* Topology groups (groups.h); NULL: no pod has topology constraints. */

@@ -13,8 +13,8 @@
  * pool that saves machines (supply_pool.least_nodes) has reserved room for one pod of each such
  * party (planning.h). The reserved room is never the reason why a pod gets nothing:
  * reserve_release() makes it available to all pods of the tenant. And if pods of a tenant wait for
- * machines in the end, the plan is made again without reserved room for the tenant, since pods behind
- * them in the queue may have got what was reserved (planning.unreserved).
+ * machines in the end, the plan is made again without reserved room for the tenant, since pods
+ * behind them in the queue may have got what was reserved (planning.unreserved).
  * Tests: tests/unit/planner/test_expander.c
  */
 /* Lets new machines reserve room for the pods of the party. */

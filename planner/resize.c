@@ -103,8 +103,8 @@ static const struct fit_pool *pool_of(const struct plan_fit *f, const struct sup
 	return &f->pools[i];
 }
 
-/* True if the option suits all n fits, and its nodes have the topology domains and the DaemonSets of
- * the claim. */
+/* True if the option suits all n fits, and its nodes have the topology domains and the DaemonSets
+ * of the claim. */
 static bool suits(const struct resize *r, const struct plan_opened *x,
 		  const struct supply_option *o, const struct plan_fit *const *v, size_t n)
 {

@@ -3,10 +3,10 @@
  * no pod before them, even if the tenant's work units (PLAN_WORK) do not suffice for all of them.
  *
  * That holds for each single pod if all machines are of one type. With several types, the pods that
- * wait also decide which type is chosen; then a pod may lose its place to others. In a pool that saves
- * nodes room is reserved for pods behind, so a pod may get another machine; and where all pods had
- * one, but more would need more machines than there are, the plan is made without reserved room,
- * which may need one more for the same pods. The number of pods that are placed does not fall.
+ * wait also decide which type is chosen; then a pod may lose its place to others. In a pool that
+ * saves nodes room is reserved for pods behind, so a pod may get another machine; and where all
+ * pods had one, but more would need more machines than there are, the plan is made without reserved
+ * room, which may need one more for the same pods. The number of pods that are placed does not fall.
  */
 #include "tests/unit/testing.h"
 
@@ -57,8 +57,8 @@ static void put_apps(struct world *w, unsigned from, unsigned to)
 	}
 }
 
-/* Plans for 50 pools that share three times so many machines, with more and more pods. Returns how
- * many of the most pods are placed. */
+/* Plans for 50 pools that share `machines` machines in each of three zones, for each number of pods
+ * in `sizes`. Returns how many of the last number of pods are placed. */
 static size_t place_more(unsigned machines, const unsigned *sizes, size_t n)
 {
 	OWN(world) w = bench_world_of(machines, BENCH_TYPES, 50, WORLD_EXPANDER_LEAST_COST);
