@@ -136,12 +136,12 @@ static bool is_same(const struct texts *had, const struct index_text *v, size_t 
 	return had ? at == had->n : !at;
 }
 
-void index_put(struct index *x, const char *name, const struct index_text *v, size_t n)
+bool index_put(struct index *x, const char *name, const struct index_text *v, size_t n)
 {
 	struct texts *had = map_get(x->had, name), *now;
 
 	if (is_same(had, v, n))
-		return;
+		return false;
 	for (size_t i = 0; had && i < had->n; i++)
 		take_out(x, name, &had->v[i]);
 	now = mem_calloc(1, sizeof(*now) + n * sizeof(now->v[0]));
@@ -158,6 +158,7 @@ void index_put(struct index *x, const char *name, const struct index_text *v, si
 		map_del(x->had, name);
 		free(now);
 	}
+	return true;
 }
 
 void index_each(const struct index *x, unsigned key, const char *text,

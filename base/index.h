@@ -23,8 +23,9 @@ struct index_text {
 	/* NULL or "": the element is ignored. */
 	const char *text;
 };
-/* Sets the texts of name to the n elements of v, replacing all earlier ones; n 0 removes name. */
-void index_put(struct index *x, const char *name, const struct index_text *v, size_t n);
+/* Sets the texts of name to the n elements of v, replacing all earlier ones; n 0 removes name.
+ * Returns true if name had other texts before. */
+bool index_put(struct index *x, const char *name, const struct index_text *v, size_t n);
 
 /* Calls fn for each name that has text under key, in order of assignment, until fn returns false.
  * fn must not call index_put(). */

@@ -39,6 +39,7 @@
 #include "controller/claims/ledgers.h"
 #include "controller/core/audit_trail.h"
 #include "controller/core/record_export.h"
+#include "controller/core/record_index.h"
 #include "controller/core/reserved.h"
 #include "controller/core/secrets.h"
 #include "controller/core/sweep.h"
@@ -97,7 +98,11 @@ void controller_read_gauges(struct controller *c)
 
 size_t controller_check_counts(struct controller *c)
 {
-	return supply_tally_check(supply_status_tally(c->supply_status));
+	size_t wrong = supply_tally_check(supply_status_tally(c->supply_status));
+
+	for (size_t i = 0; i < OBJECT_CHANGES_CHECKED; i++)
+		wrong += recheck_now(&c->rechecks[i]);
+	return wrong;
 }
 
 void controller_ops_routes(struct controller *c, struct httpd *d)
@@ -429,6 +434,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->counters = counters_new(x);
 	x->claim_index = claim_index_new();
 	x->machine_lists = machine_lists_new();
+	x->record_index = record_index_new();
 	x->clock_jumps = clock_jumps_new(x);
 	x->host_clock = host_clock_new(x);
 	x->keys = keys_new(x);
@@ -561,6 +567,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 	c->ctx.events = kube_events_new(g, c->ctx.host, "drover.dev/controller", c->ctx.o.identity);
 	c->ctx.secrets = secrets_new(g, c->ctx.host, c->ctx.o.ns, secret_changes_on, c);
 	object_changes_watch(c);
+	object_changes_check(c);
 	ls.client = c->ctx.host;
 	c->ctx.lease = kube_lease_new(g, &ls);
 	return c;
@@ -607,6 +614,7 @@ static void free_context(struct context *x)
 	kube_client_free(x->host);
 	claim_index_free(x->claim_index);
 	machine_lists_free(x->machine_lists);
+	record_index_free(x->record_index);
 	spans_free(x->spans);
 	counters_free(x->counters);
 	host_clock_free(x->host_clock);
@@ -631,6 +639,8 @@ void controller_free(struct controller *c)
 	loop_timer_stop(&c->settle);
 	pass_over(&c->rederive);
 	pass_over(&c->kicks);
+	for (size_t i = 0; i < OBJECT_CHANGES_CHECKED; i++)
+		recheck_stop(&c->rechecks[i]);
 	lives_free(c->lives);
 	c->lives = NULL;
 	provisioned_machines_free(c->provisioned_machines);

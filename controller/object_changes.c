@@ -25,6 +25,7 @@
 #include "controller/core/machine_lists.h"
 #include "controller/core/audit_trail.h"
 #include "controller/core/record_export.h"
+#include "controller/core/record_index.h"
 #include "controller/core/reserved.h"
 #include "controller/core/spans.h"
 #include "controller/core/validation.h"
@@ -331,7 +332,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 			owners_kick(c->owners, NULL);
 		break;
 	case OBJECT_NODE_CLAIM:
-		claim_index_put(c->ctx.claim_index, name, o);
+		(void)claim_index_put(c->ctx.claim_index, name, o);
 		object_changes_kick_machine_of_claim(c, old ? old->object : NULL);
 		claim_changed(c, name, o);
 		claim_decided(c, old, o);
@@ -340,11 +341,11 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		fleet_kick(c->fleet);
 		break;
 	case OBJECT_MACHINE:
-		machine_lists_put(c->ctx.machine_lists, name, o);
+		(void)machine_lists_put(c->ctx.machine_lists, name, o);
 		if (!old || !o)
 			pace_host(&c->ctx);
 		if (!same_spec(old, new_) || !same_logins(old, new_))
-			machine_index_put(c->machine_index, name, o);
+			(void)machine_index_put(c->machine_index, name, o);
 		if (!same_spec(old, new_))
 			machine_spec_changed(c, name, old ? old->object : NULL, o);
 		/* also kick the claim to which the Machine was bound before: if the Machine has
@@ -387,6 +388,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		approvals_changed(c, old, o);
 		break;
 	case OBJECT_WIPE_RECORD:
+		(void)record_index_put(c->ctx.record_index, name, o);
 		record_export_kick(c->record_export, name);
 		kick_machine_of_record(c, o ? o : old->object);
 		break;
@@ -461,6 +463,43 @@ void object_changes_watch(struct controller *c)
 		*w = (struct kind_watch){c, watched[i]};
 		c->ctx.cache[watched[i]] = kube_cache_new(c->ctx.group, &s);
 	}
+}
+
+/* --- checks of the indexes -------------------------------------------------------------------- */
+
+static bool claim_is_news(const struct kube_entry *en, void *arg)
+{
+	const struct controller *c = arg;
+
+	return claim_index_put(c->ctx.claim_index, en->name, en->object);
+}
+
+static bool machine_is_news(const struct kube_entry *en, void *arg)
+{
+	const struct controller *c = arg;
+	const bool listed = machine_lists_put(c->ctx.machine_lists, en->name, en->object);
+
+	return machine_index_put(c->machine_index, en->name, en->object) || listed;
+}
+
+static bool record_is_news(const struct kube_entry *en, void *arg)
+{
+	const struct controller *c = arg;
+
+	return record_index_put(c->ctx.record_index, en->name, en->object);
+}
+
+void object_changes_check(struct controller *c)
+{
+	static const struct {
+		enum object_kind_id kind;
+		bool (*again)(const struct kube_entry *en, void *arg);
+	} checked[OBJECT_CHANGES_CHECKED] = {{OBJECT_NODE_CLAIM, claim_is_news},
+					     {OBJECT_MACHINE, machine_is_news},
+					     {OBJECT_WIPE_RECORD, record_is_news}};
+
+	for (size_t i = 0; i < OBJECT_CHANGES_CHECKED; i++)
+		recheck_init(&c->rechecks[i], &c->ctx, checked[i].kind, checked[i].again, c);
 }
 
 bool object_changes_synced(const struct controller *c)

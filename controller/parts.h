@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/loop/loop.h"
 #include "controller/core/context.h"
+#include "controller/core/recheck.h"
 #include "controller/core/sweep.h"
 #include "controller/endpoints.h"
 #include "controller/tenant/tenant.h"
@@ -18,6 +19,9 @@ struct kind_watch {
 	struct controller *c;
 	enum object_kind_id kind;
 };
+
+/* Number of kinds of objects that object_changes.c adds to indexes */
+#define OBJECT_CHANGES_CHECKED 3
 
 struct controller {
 	struct context ctx;
@@ -68,6 +72,8 @@ struct controller {
 	struct lives *lives;
 	/* Array with one element per kind of object */
 	struct kind_watch *watches;
+	/* Checks of the indexes, one for each kind of object that has an index */
+	struct recheck rechecks[OBJECT_CHANGES_CHECKED];
 	/* Timer that starts rederive(), a pass over all Machines and NodeClaims. The pass repeats
 	 * what was derived from several kinds of objects while the caches of these kinds were
 	 * loading. */
@@ -96,6 +102,9 @@ struct controller {
 
 /* Starts the caches of the CRDs and of all kinds that the controller acts on. */
 void object_changes_watch(struct controller *c);
+/* Starts the checks of the indexes of objects (core/recheck.h). Call after
+ * object_changes_watch(). */
+void object_changes_check(struct controller *c);
 /* True if the caches of all kinds that object_changes_watch() started are synced, except
  * AuditSegment: no other part waits for the audit log. */
 bool object_changes_synced(const struct controller *c);

@@ -37,11 +37,12 @@ static bool is_starting(const struct node_claim *n)
 	       !condition_is_true(&n->status.conditions, "Initialized");
 }
 
-void claim_index_put(struct claim_index *x, const char *name, const struct node_claim *n)
+bool claim_index_put(struct claim_index *x, const char *name, const struct node_claim *n)
 {
 	const struct object_ref *wanted = n ? n->spec.machine_ref : NULL,
 				*had = n ? n->status.machine_ref : NULL;
 	const char *gang = n && n->spec.gang ? n->spec.gang->uid : NULL;
+	const bool starts = n && is_starting(n), started = map_has(x->starting, name);
 	const struct index_text now[] = {
 		{CLAIM_BY_TENANT, n ? n->spec.virtual_cluster_ref.name : NULL},
 		{CLAIM_BY_MACHINE, wanted ? wanted->name : NULL},
@@ -51,11 +52,11 @@ void claim_index_put(struct claim_index *x, const char *name, const struct node_
 		 n && (n->spec.approval || n->status.approval) ? gang : NULL},
 	};
 
-	index_put(x->names, name, now, sizeof(now) / sizeof(now[0]));
-	if (!n || !is_starting(n))
+	if (started && !starts)
 		map_del(x->starting, name);
-	else if (!map_has(x->starting, name))
+	else if (starts && !started)
 		map_put(x->starting, name, x);
+	return index_put(x->names, name, now, sizeof(now) / sizeof(now[0])) || starts != started;
 }
 
 struct asking {

@@ -28,8 +28,9 @@ struct claim_index;
 struct claim_index *claim_index_new(void);
 void claim_index_free(struct claim_index *x);
 
-/* Adds NodeClaim `name` to the index, or updates its entry; n NULL: removes the entry. */
-void claim_index_put(struct claim_index *x, const char *name, const struct node_claim *n);
+/* Adds NodeClaim `name` to the index, or updates its entry; n NULL: removes the entry. Returns true
+ * if the index has changed. */
+bool claim_index_put(struct claim_index *x, const char *name, const struct node_claim *n);
 
 /* Calls fn for each cached NodeClaim that has `value` as its key of this kind, until fn returns
  * false. */

@@ -27,6 +27,7 @@ struct clock_jumps;
 struct host_clock;
 struct keys;
 struct machine_lists;
+struct record_index;
 struct reserved;
 struct secrets;
 struct spans;
@@ -103,6 +104,7 @@ struct context {
 	struct kube_cache *cache[OBJECT_KINDS];
 	struct claim_index *claim_index;
 	struct machine_lists *machine_lists;
+	struct record_index *record_index;
 	struct kube_lease *lease;
 	/* wall ms when this process started */
 	int64_t began;

@@ -353,7 +353,7 @@ struct counters *counters_new(struct context *c)
 					  "Failed writes of the file of the audit log.", NULL);
 	f->corrected = metrics_counter(
 		m, "drover_tally_corrections_total",
-		"Objects whose count in a status was wrong when all were checked; an error in "
+		"Objects that were counted or indexed wrongly when all were checked; an error in "
 		"drover.",
 		LABELS("kind"));
 	f->transitions = metrics_counter(

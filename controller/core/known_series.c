@@ -19,7 +19,7 @@ static const char *const leaves[] = {LEAVE_CLAIM_DELETED, LEAVE_DRAIN,	   LEAVE_
 				     LEAVE_UNDERUSED,	  LEAVE_DRIFTED,   LEAVE_EXPIRED,
 				     LEAVE_INTERRUPTED,	  LEAVE_RECLAIMED, LEAVE_NODE_DEAD,
 				     LEAVE_NODE_GONE,	  LEAVE_ASLEEP,	   NULL};
-static const char *const counted[] = {"Machine", "NodeClaim", NULL};
+static const char *const counted[] = {"Machine", "NodeClaim", "WipeRecord", NULL};
 static const char *const agents[] = {"answered", "booted", NULL};
 static const char *const outcomes[] = {"answered", "failed", NULL};
 static const char *const transitions[] = {"serving", "free", NULL};

@@ -48,8 +48,10 @@ static bool belongs(enum machine_list list, const struct machine *m)
 	return false;
 }
 
-void machine_lists_put(struct machine_lists *x, const char *name, const struct machine *m)
+bool machine_lists_put(struct machine_lists *x, const char *name, const struct machine *m)
 {
+	bool changed = false;
+
 	for (enum machine_list i = 0; i < MACHINE_LISTS; i++) {
 		const bool is = m && belongs(i, m), was = map_has(x->on[i], name);
 
@@ -57,7 +59,9 @@ void machine_lists_put(struct machine_lists *x, const char *name, const struct m
 			map_put(x->on[i], name, x);
 		else if (!is && was)
 			map_del(x->on[i], name);
+		changed |= is != was;
 	}
+	return changed;
 }
 
 void machine_lists_each(const struct context *c, enum machine_list list,

@@ -26,8 +26,8 @@ struct machine_lists *machine_lists_new(void);
 void machine_lists_free(struct machine_lists *x);
 
 /* Puts Machine `name` on the lists to which it belongs, and removes it from the others; m NULL:
- * removes it from all. */
-void machine_lists_put(struct machine_lists *x, const char *name, const struct machine *m);
+ * removes it from all. Returns true if a list has changed. */
+bool machine_lists_put(struct machine_lists *x, const char *name, const struct machine *m);
 
 /* Calls fn for each cached Machine of the list, until fn returns false. fn must not call
  * machine_lists_put(). */

@@ -64,7 +64,7 @@ void machine_index_free(struct machine_index *x)
 	free(x);
 }
 
-void machine_index_put(struct machine_index *x, const char *name, const struct machine *m)
+bool machine_index_put(struct machine_index *x, const char *name, const struct machine *m)
 {
 	const struct machine_identity *id = m ? m->spec.identity : NULL;
 	const struct machine_bmc *b = m ? m->spec.bmc : NULL;
@@ -82,9 +82,11 @@ void machine_index_put(struct machine_index *x, const char *name, const struct m
 		 spelled(MACHINE_BY_REFUSED, m ? m->status.bmc.refused_secret_version : NULL)},
 	};
 
-	index_put(x->names, name, now, VALUES);
+	const bool changed = index_put(x->names, name, now, VALUES);
+
 	for (int i = 0; i < VALUES; i++)
 		free((char *)now[i].text);
+	return changed;
 }
 
 void machine_index_each(const struct machine_index *x, enum machine_key key, const char *value,

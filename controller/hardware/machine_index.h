@@ -35,8 +35,9 @@ struct machine_index *machine_index_new(void);
 void machine_index_free(struct machine_index *x);
 DEFINE_OWN(machine_index)
 
-/* Adds Machine `name` to the index, or updates its values; m NULL: removes it. */
-void machine_index_put(struct machine_index *x, const char *name, const struct machine *m);
+/* Adds Machine `name` to the index, or updates its values; m NULL: removes it. Returns true if the
+ * index has changed. */
+bool machine_index_put(struct machine_index *x, const char *name, const struct machine *m);
 
 /* Calls fn with the name of each Machine that has `value` for this key, until fn returns false. fn
  * must not call machine_index_put(). */

@@ -7,6 +7,7 @@
 #include "controller/life/clean_proof.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
+#include "controller/core/record_index.h"
 #include "controller/life/journal.h"
 #include "controller/life/tenancy.h"
 #include "controller/rules/wipe_judge.h"
@@ -16,13 +17,11 @@ struct newest {
 	const struct wipe_record *found;
 };
 
-static bool newer(const struct kube_entry *en, void *arg)
+static bool newer(const struct wipe_record *r, void *arg)
 {
-	const struct wipe_record *r = en->object;
 	struct newest *n = arg;
 
-	if (str_eq(r->spec.evidence.machine.name, n->l->name) &&
-	    r->spec.evidence.tenancy == n->l->m->status.tenancy &&
+	if (r->spec.evidence.tenancy == n->l->m->status.tenancy &&
 	    (!n->found || r->spec.evidence.attempt > n->found->spec.evidence.attempt))
 		n->found = r;
 	return true;
@@ -32,7 +31,7 @@ const struct wipe_record *life_record(const struct life *l)
 {
 	struct newest n = {.l = l};
 
-	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], newer, &n);
+	record_index_each(l->c, RECORD_BY_MACHINE, l->name, newer, &n);
 	return n.found;
 }
 

@@ -1,6 +1,7 @@
 /*
  * tenancy: searches WipeRecords and claims for the highest tenancy of a machine.
- * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
+ * Tests: tests/unit/controller/life/test_tenancy.c, tests/world/test_restore.c,
+ * tests/world/test_evidence.c
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/claim_index.h"
+#include "controller/core/record_index.h"
 #include "controller/life/life.h"
 #include "controller/rules/identity.h"
 
@@ -24,9 +26,8 @@ struct highest {
 	int64_t tenancy;
 };
 
-static bool record_tenancy(const struct kube_entry *en, void *arg)
+static bool record_tenancy(const struct wipe_record *r, void *arg)
 {
-	const struct wipe_record *r = en->object;
 	const struct evidence *ev = &r->spec.evidence;
 	struct highest *h = arg;
 
@@ -50,9 +51,15 @@ static bool claim_tenancy(const struct node_claim *n, void *arg)
 
 int64_t life_tenancy_known(const struct life *l)
 {
+	const struct machine_identity *id = l->m->spec.identity;
 	struct highest h = {.l = l, .tenancy = l->tenancy_seen};
 
-	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], record_tenancy, &h);
+	record_index_each(l->c, RECORD_BY_MACHINE, l->name, record_tenancy, &h);
+	/* Records of the same server under another name */
+	if (id)
+		record_index_each(l->c, RECORD_BY_UUID, id->system_uuid, record_tenancy, &h);
+	if (id && identity_is_serial(id->serial_number))
+		record_index_each(l->c, RECORD_BY_SERIAL, id->serial_number, record_tenancy, &h);
 	claim_index_each(l->c, CLAIM_BY_MACHINE, l->name, claim_tenancy, &h);
 	return h.tenancy;
 }

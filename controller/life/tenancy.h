@@ -6,7 +6,8 @@
 /*
  * tenancy: finds the highest known tenancy of a machine (a number that grows with each tenant that
  * uses the machine), and whether status shows a lower one, as after the restore of a backup.
- * Tests: tests/world/test_restore.c, tests/world/test_evidence.c
+ * Tests: tests/unit/controller/life/test_tenancy.c, tests/world/test_restore.c,
+ * tests/world/test_evidence.c
  */
 
 /* True if WipeRecords or claims show a higher tenancy than status. A backup was then restored; call

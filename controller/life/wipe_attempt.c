@@ -21,6 +21,7 @@
 #include "controller/agent/endpoint.h"
 #include "controller/core/counters.h"
 #include "controller/core/keys.h"
+#include "controller/core/record_index.h"
 #include "controller/core/spans.h"
 #include "controller/life/ask.h"
 #include "controller/life/clean_proof.h"
@@ -63,14 +64,11 @@ struct previous {
 	int64_t attempts;
 };
 
-static bool look_back(const struct kube_entry *en, void *arg)
+static bool look_back(const struct wipe_record *r, void *arg)
 {
-	const struct wipe_record *r = en->object;
 	const struct evidence *ev = &r->spec.evidence, *n;
 	struct previous *p = arg;
 
-	if (!str_eq(ev->machine.name, p->l->name))
-		return true;
 	n = p->newest ? &p->newest->spec.evidence : NULL;
 	if (!n || ev->tenancy > n->tenancy ||
 	    (ev->tenancy == n->tenancy && ev->attempt > n->attempt))
@@ -84,7 +82,7 @@ static struct previous looked_back(const struct life *l)
 {
 	struct previous p = {.l = l};
 
-	kube_cache_each(l->c->cache[OBJECT_WIPE_RECORD], look_back, &p);
+	record_index_each(l->c, RECORD_BY_MACHINE, l->name, look_back, &p);
 	return p;
 }
 

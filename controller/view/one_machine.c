@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
+#include "controller/core/record_index.h"
 #include "controller/explain/answer.h"
 #include "controller/view/fleet.h"
 
@@ -28,7 +29,6 @@ static json_t *failures_json(const struct machine *m)
 /* --- wipe records ----------------------------------------------------------------------------- */
 
 struct wipes {
-	const char *machine;
 	const struct wipe_record *v[ONE_MACHINE_WIPES];
 	size_t n;
 };
@@ -43,13 +43,10 @@ static int newest_first(const void *a, const void *b)
 	return s != t ? (s < t ? 1 : -1) : strcmp(y->meta.name, x->meta.name);
 }
 
-static bool on_record(const struct kube_entry *en, void *arg)
+static bool on_record(const struct wipe_record *r, void *arg)
 {
-	const struct wipe_record *r = en->object;
 	struct wipes *w = arg;
 
-	if (!str_eq(r->spec.evidence.machine.name, w->machine))
-		return true;
 	if (w->n < ONE_MACHINE_WIPES)
 		w->v[w->n++] = r;
 	else if (newest_first(&r, &w->v[w->n - 1]) < 0)
@@ -78,11 +75,11 @@ static json_t *drives_json(const struct evidence *e)
 
 static json_t *wipes_json(const struct context *c, const char *machine)
 {
-	struct wipes w = {.machine = machine};
+	struct wipes w = {.n = 0};
 	json_t *list = json_array(), *o;
 
 	if (c->cache[OBJECT_WIPE_RECORD])
-		kube_cache_each(c->cache[OBJECT_WIPE_RECORD], on_record, &w);
+		record_index_each(c, RECORD_BY_MACHINE, machine, on_record, &w);
 	for (size_t i = 0; i < w.n; i++) {
 		const struct evidence *e = &w.v[i]->spec.evidence;
 

@@ -547,7 +547,7 @@ void world_start(struct sim_world *w, uint64_t seed, unsigned servers)
 		cluster_start_scheduler(&w->tenants[i]);
 }
 
-/* True if no replica counted an object wrongly. */
+/* True if no replica counted or indexed an object wrongly. */
 static bool counts_are_right(struct sim_world *w)
 {
 	size_t wrong = 0;
@@ -558,7 +558,9 @@ static bool counts_are_right(struct sim_world *w)
 				 : 0;
 	if (wrong)
 		str_format(w->complaint, sizeof(w->complaint),
-			   "%zu objects are counted wrongly (claims/supply_tally.h)", wrong);
+			   "%zu objects are counted or indexed wrongly (claims/supply_tally.h, "
+			   "core/recheck.h)",
+			   wrong);
 	return !wrong;
 }
 

@@ -11,6 +11,7 @@
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
 #include "controller/core/machine_lists.h"
+#include "controller/core/record_index.h"
 #include "controller/core/reserved.h"
 #include "controller/drain/drains.h"
 
@@ -388,11 +389,14 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	struct bench_kind *k = arg;
 
 	if (k->kind == OBJECT_NODE_CLAIM)
-		claim_index_put(k->d->c.claim_index, new_ ? new_->name : old->name,
-				new_ ? new_->object : NULL);
+		(void)claim_index_put(k->d->c.claim_index, new_ ? new_->name : old->name,
+				      new_ ? new_->object : NULL);
 	if (k->kind == OBJECT_MACHINE)
-		machine_lists_put(k->d->c.machine_lists, new_ ? new_->name : old->name,
-				  new_ ? new_->object : NULL);
+		(void)machine_lists_put(k->d->c.machine_lists, new_ ? new_->name : old->name,
+					new_ ? new_->object : NULL);
+	if (k->kind == OBJECT_WIPE_RECORD)
+		(void)record_index_put(k->d->c.record_index, new_ ? new_->name : old->name,
+				       new_ ? new_->object : NULL);
 	if (k->d->on_change)
 		k->d->on_change(k->d, k->kind, new_ ? new_->name : old->name,
 				new_ ? new_->object : NULL);
@@ -507,6 +511,7 @@ static void start_parts(struct bench *d)
 	c->counters = counters_new(c);
 	c->claim_index = claim_index_new();
 	c->machine_lists = machine_lists_new();
+	c->record_index = record_index_new();
 	c->on_notice = on_notice;
 	c->on_notice_arg = d;
 	d->agent_endpoint = agent_endpoint_new(d->g);
@@ -578,6 +583,7 @@ void bench_stop(struct bench *d)
 	eta_free(d->eta);
 	claim_index_free(c->claim_index);
 	machine_lists_free(c->machine_lists);
+	record_index_free(c->record_index);
 	counters_free(c->counters);
 	kube_events_free(c->events);
 	kube_client_free(c->host);
