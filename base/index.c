@@ -1,11 +1,13 @@
 /*
  * index: for each key, a map from a text to the names that have the text; for each name, its texts,
  * so that the name can be removed again. The names of a text are a short array, because the
- * majority of texts have one name and a map would take a kilobyte.
+ * majority of texts have one name and a map would take a kilobyte. Each text and each name is
+ * stored once, as key of a map; all other places point to the key.
  */
 #include "base/index.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,34 +27,16 @@ struct texts {
 	size_t n;
 	struct text {
 		unsigned key;
-		char *text;
+		/* Key of the map by[key] */
+		const char *text;
 	} v[];
 };
 
 struct names {
-	size_t n, cap;
-	/* Names that have the text, in order of assignment. */
-	char **v;
+	uint32_t n, cap;
+	/* Names that have the text, in order of assignment; keys of the map `had` */
+	const char *v[];
 };
-
-static void free_names(void *arg)
-{
-	struct names *names = arg;
-
-	for (size_t i = 0; i < names->n; i++)
-		free(names->v[i]);
-	free(names->v);
-	free(names);
-}
-
-static void free_texts(void *arg)
-{
-	struct texts *t = arg;
-
-	for (size_t i = 0; i < t->n; i++)
-		free(t->v[i].text);
-	free(t);
-}
 
 struct index *index_new(unsigned keys)
 {
@@ -61,8 +45,8 @@ struct index *index_new(unsigned keys)
 	x->keys = keys;
 	x->by = mem_calloc(keys, sizeof(struct map *));
 	for (unsigned i = 0; i < keys; i++)
-		x->by[i] = map_new(free_names);
-	x->had = map_new(free_texts);
+		x->by[i] = map_new(free);
+	x->had = map_new(free);
 	return x;
 }
 
@@ -77,39 +61,45 @@ void index_free(struct index *x)
 	free(x);
 }
 
-static size_t find(const struct names *names, const char *name)
-{
-	size_t i = 0;
-
-	while (i < names->n && !str_eq(names->v[i], name))
-		i++;
-	return i;
-}
-
 static void take_out(struct index *x, const char *name, const struct text *t)
 {
 	struct names *names = map_get(x->by[t->key], t->text);
-	size_t at = names ? find(names, name) : 0;
+	uint32_t at = 0;
 
-	if (!names || at == names->n)
-		return;
-	free(names->v[at]);
+	while (at < names->n && names->v[at] != name)
+		at++;
+	assert(at < names->n);
 	names->n--;
 	memmove(names->v + at, names->v + at + 1, (names->n - at) * sizeof(*names->v));
 	if (!names->n)
 		map_del(x->by[t->key], t->text);
 }
 
-static void put_in(struct index *x, const char *name, const struct index_text *t)
+/* Makes room for one more name of the text, and returns the names. */
+static struct names *names_of(struct index *x, const struct index_text *t)
 {
-	struct names *names = map_get(x->by[t->key], t->text);
+	void **slot = map_slot(x->by[t->key], t->text);
+	struct names *names = *slot;
+	const uint32_t n = names ? names->n : 0, cap = names ? names->cap : 0;
 
-	if (!names) {
-		names = mem_new(struct names);
-		map_put(x->by[t->key], t->text, names);
-	}
-	mem_grow(names->v, names->n, names->cap);
-	names->v[names->n++] = mem_strdup(name);
+	if (n < cap)
+		return names;
+	assert(cap < UINT32_MAX / 2);
+	names = mem_realloc_array(names, 1,
+				  sizeof(*names) + (cap ? 2 * (size_t)cap : 1) * sizeof(char *));
+	names->n = n;
+	names->cap = cap ? 2 * cap : 1;
+	*slot = names;
+	return names;
+}
+
+/* name: key of the map `had`. Returns the key of the map by[t->key]. */
+static const char *put_in(struct index *x, const char *name, const struct index_text *t)
+{
+	struct names *names = names_of(x, t);
+
+	names->v[names->n++] = name;
+	return map_key(x->by[t->key], t->text);
 }
 
 /* True if v[i] repeats the key and text of an element before it. */
@@ -139,25 +129,26 @@ static bool is_same(const struct texts *had, const struct index_text *v, size_t 
 bool index_put(struct index *x, const char *name, const struct index_text *v, size_t n)
 {
 	struct texts *had = map_get(x->had, name), *now;
+	const char *key;
 
 	if (is_same(had, v, n))
 		return false;
-	for (size_t i = 0; had && i < had->n; i++)
-		take_out(x, name, &had->v[i]);
 	now = mem_calloc(1, sizeof(*now) + n * sizeof(now->v[0]));
+	/* The map owns the new texts from here on; the old ones are freed below. */
+	*map_slot(x->had, name) = now;
+	key = map_key(x->had, name);
+	for (size_t i = 0; had && i < had->n; i++)
+		take_out(x, key, &had->v[i]);
+	free(had);
 	for (size_t i = 0; i < n; i++) {
 		assert(v[i].key < x->keys);
 		if (str_empty(v[i].text) || is_before(v, i))
 			continue;
-		put_in(x, name, &v[i]);
-		now->v[now->n++] = (struct text){v[i].key, mem_strdup(v[i].text)};
+		now->v[now->n].key = v[i].key;
+		now->v[now->n++].text = put_in(x, key, &v[i]);
 	}
-	if (now->n) {
-		map_put(x->had, name, now);
-	} else {
+	if (!now->n)
 		map_del(x->had, name);
-		free(now);
-	}
 	return true;
 }
 

@@ -127,6 +127,13 @@ bool map_has(const struct map *m, const char *key)
 	return find(m, key) != NULL;
 }
 
+const char *map_key(const struct map *m, const char *key)
+{
+	const struct entry *x = find(m, key);
+
+	return x ? x->key : NULL;
+}
+
 static void drop_value(const struct map *m, void *value)
 {
 	if (m->free_value && value)

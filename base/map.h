@@ -26,6 +26,8 @@ void map_put(struct map *m, const char *key, void *value);
  * caller that replaces the value must free the old one. The pointer is valid until a key is added
  * or removed. */
 void **map_slot(struct map *m, const char *key);
+/* Returns the map's own copy of key, which is valid until key is removed; NULL: no such key. */
+const char *map_key(const struct map *m, const char *key);
 /* Removes the key and returns its value, which the caller then owns; NULL: no such key. */
 void *map_take(struct map *m, const char *key);
 void map_del(struct map *m, const char *key);

@@ -66,11 +66,47 @@ static void what_a_name_had_before_it_has_no_more(void **state)
 	assert_int_equal(ask(x, COLOUR, "blue"), 0);
 }
 
+static void put_says_whether_texts_have_changed(void **state)
+{
+	OWN(index) x = index_new(KEYS);
+
+	(void)state;
+	assert_false(index_put(x, "a", NULL, 0));
+	assert_true(index_put(x, "a", (struct index_text[]){{COLOUR, "red"}, {SIZE, "big"}}, 2));
+	assert_false(index_put(x, "a", (struct index_text[]){{COLOUR, "red"}, {SIZE, "big"}}, 2));
+	assert_true(index_put(x, "a", (struct index_text[]){{COLOUR, "red"}}, 1));
+	assert_true(index_put(x, "a", (struct index_text[]){{COLOUR, ""}}, 1));
+	assert_false(index_put(x, "a", NULL, 0));
+}
+
+static void many_names_may_have_one_text(void **state)
+{
+	OWN(index) x = index_new(KEYS);
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		str_format(name, sizeof(name), "n-%d", i);
+		index_put(x, name, (struct index_text[]){{COLOUR, "red"}, {SIZE, name}}, 2);
+	}
+	for (int i = 0; i < 1000; i += 2) {
+		str_format(name, sizeof(name), "n-%d", i);
+		index_put(x, name, (struct index_text[]){{SIZE, "even"}}, 1);
+	}
+	assert_int_equal(index_count(x, COLOUR, "red"), 500);
+	assert_int_equal(index_count(x, SIZE, "even"), 500);
+	assert_int_equal(ask(x, SIZE, "n-7"), 1);
+	assert_string_equal(found[0], "n-7");
+	assert_int_equal(ask(x, SIZE, "n-8"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_are_found_by_what_they_have),
 		cmocka_unit_test(what_a_name_had_before_it_has_no_more),
+		cmocka_unit_test(put_says_whether_texts_have_changed),
+		cmocka_unit_test(many_names_may_have_one_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,6 +197,26 @@ static void who_stays_is_found_whoever_leaves(void **state)
 	}
 }
 
+static void a_key_is_the_map_s_own(void **state)
+{
+	OWN(map) m = map_new(NULL);
+	char text[] = "a";
+	const char *key;
+
+	(void)state;
+	assert_null(map_key(m, text));
+	map_put(m, text, m);
+	key = map_key(m, "a");
+	text[0] = 'b';
+	assert_string_equal(key, "a");
+	for (int i = 0; i < 100; i++)
+		map_put(m, (char[]){(char)(32 + i), 'x', 0}, m);
+	map_put(m, "a", NULL);
+	assert_ptr_equal(map_key(m, "a"), key);
+	map_del(m, key);
+	assert_null(map_key(m, "a"));
+}
+
 static void a_slot_is_there_from_the_first_look(void **state)
 {
 	OWN(map) m = map_new(NULL);
@@ -226,6 +246,7 @@ int main(void)
 		cmocka_unit_test(a_null_value_is_still_there),
 		cmocka_unit_test(the_order_outlives_removal_and_growth),
 		cmocka_unit_test(who_stays_is_found_whoever_leaves),
+		cmocka_unit_test(a_key_is_the_map_s_own),
 		cmocka_unit_test(a_slot_is_there_from_the_first_look),
 	};
 
