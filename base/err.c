@@ -1,10 +1,12 @@
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/redact.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Replaces control characters by blanks, because a text may quote foreign bytes, which must not
@@ -161,6 +163,16 @@ int err_errno_at(struct err *e, int num, const char *where, const char *fmt, ...
 void err_clear(struct err *e)
 {
 	memset(e, 0, sizeof(*e));
+}
+
+void err_save(struct err **slot, const struct err *e)
+{
+	struct err *now = e ? mem_new(struct err) : NULL;
+
+	if (now)
+		*now = *e;
+	free(*slot);
+	*slot = now;
 }
 
 /*

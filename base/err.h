@@ -78,6 +78,10 @@ int err_errno_at(struct err *e, int num, const char *where, const char *fmt, ...
 
 void err_clear(struct err *e);
 
+/* Replaces an error that is stored for long, because a struct err is large and most are empty:
+ * *slot is NULL or a copy that its owner frees. e NULL: sets *slot to NULL. */
+void err_save(struct err **slot, const struct err *e) __attribute__((nonnull(1)));
+
 /* True if the same operation may succeed later although the caller changes nothing. */
 bool err_is_transient(const struct err *e);
 

@@ -46,6 +46,14 @@ char *mem_strndup(const char *s, size_t n)
 	return must(strndup(s, n));
 }
 
+void mem_save(char **slot, size_t size, const char *text)
+{
+	char *now = text && *text ? mem_strndup(text, size - 1) : NULL;
+
+	free(*slot);
+	*slot = now;
+}
+
 char *mem_printf(const char *fmt, ...)
 {
 	char *s = NULL;

@@ -20,6 +20,10 @@ char *mem_strndup(const char *s, size_t n) __attribute__((malloc, returns_nonnul
 char *mem_printf(const char *fmt, ...)
 	__attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 
+/* Replaces a text that is stored for long: *slot is NULL or a text that its owner frees. The new
+ * text is cut to size - 1 bytes. text NULL or "": sets *slot to NULL. */
+void mem_save(char **slot, size_t size, const char *text);
+
 /* Makes jansson, too, abort if an allocation fails, and seeds jansson's hash. Must be the first
  * call in main(). */
 void mem_init(void);

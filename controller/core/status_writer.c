@@ -15,6 +15,9 @@
 #include "controller/core/spans.h"
 #include "kube/client.h"
 
+/* Size of the longest name of an object, with its final NUL */
+#define NAME_SIZE 254
+
 void writer_init(struct status_writer *w, struct context *c, void *arg)
 {
 	*w = (struct status_writer){.c = c, .arg = arg};
@@ -23,6 +26,7 @@ void writer_init(struct status_writer *w, struct context *c, void *arg)
 void writer_stop(struct status_writer *w)
 {
 	kube_call_cancel(w->call);
+	mem_save(&w->name, NAME_SIZE, NULL);
 	if (w->gone)
 		*w->gone = true;
 	w->call = NULL;
@@ -35,6 +39,12 @@ bool writer_busy(const struct status_writer *w)
 	return w->done;
 }
 
+/* Never returns NULL, because a path without a name is that of all objects of the kind. */
+static const char *name_of(const struct status_writer *w)
+{
+	return str_or(w->name, "");
+}
+
 /* Logs an error only if its kind differs from the last one: a server that is down causes the same
  * error on each retry. */
 static void note(struct status_writer *w, const struct err *e)
@@ -43,7 +53,7 @@ static void note(struct status_writer *w, const struct err *e)
 
 	if (is != w->failed && is != ERR_NONE && is != ERR_CONFLICT && is != ERR_NOT_FOUND)
 		log_warn(w->deletes ? "object not deleted" : "object not written",
-			 LOG_S("kind", object_kinds[w->kind].kind), LOG_S("name", w->name),
+			 LOG_S("kind", object_kinds[w->kind].kind), LOG_S("name", name_of(w)),
 			 LOG_E(e));
 	w->failed = is;
 }
@@ -76,7 +86,7 @@ static void begin(struct status_writer *w, enum object_kind_id kind, const struc
 	w->kind = kind;
 	w->deletes = deletes;
 	w->done = done;
-	str_copy(w->name, sizeof(w->name), str_or(m->name, ""));
+	mem_save(&w->name, NAME_SIZE, m->name);
 }
 
 static bool is_known(const char *rv, void *arg)
@@ -93,10 +103,10 @@ static void send(struct status_writer *w, enum object_kind_id kind, const struct
 		 kube_done *done)
 {
 	begin(w, kind, m, false, done);
-	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, w->name, subresource, type,
-			     body, on_answer, w);
+	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, name_of(w), subresource,
+			     type, body, on_answer, w);
 	kube_call_brief(w->call, is_known, w);
-	spans_call(w->c, w->call, kind, w->name);
+	spans_call(w->c, w->call, kind, name_of(w));
 }
 
 /* Starts a merge patch; takes ownership of body. */
@@ -168,8 +178,9 @@ void writer_delete(struct status_writer *w, enum object_kind_id kind, const stru
 	struct kube_delete_opts o = {.uid = m->uid, .grace_s = -1};
 
 	begin(w, kind, m, true, done);
-	w->call = kube_delete(w->c->host, &object_resources[kind], NULL, w->name, &o, on_answer, w);
-	spans_call(w->c, w->call, kind, w->name);
+	w->call = kube_delete(w->c->host, &object_resources[kind], NULL, name_of(w), &o, on_answer,
+			      w);
+	spans_call(w->c, w->call, kind, name_of(w));
 }
 
 void writer_create(struct status_writer *w, enum object_kind_id kind, json_t *o, kube_done *done)

@@ -43,8 +43,8 @@ struct status_writer {
 	 * the writer is stopped meanwhile, writer_stop() sets *gone to true, and on_answer() no
 	 * longer touches the writer, which may have been freed. */
 	bool *gone;
-	/* name of the object that was written last */
-	char name[254];
+	/* name of the object that was written last; NULL: none */
+	char *name;
 };
 
 /* Initializes *w. c is borrowed; arg is passed to each done(). */

@@ -531,7 +531,7 @@ static void keep_address(struct life *l)
 {
 	char digest[CRYPTO_DIGEST_TEXT];
 
-	life_url_digest(l->observation.http_url, digest);
+	life_url_digest(str_or(l->observation.http_url, ""), digest);
 	log_warn("BMC keeps the URL of an HTTP boot; nothing boots from this URL any more",
 		 LOG_S("machine", l->name));
 	life_write(l,

@@ -22,6 +22,13 @@ enum life_asked life_asked(const struct life *l, const char *about)
 	return l->question.answer.ok ? ASK_OK : ASK_FAILED;
 }
 
+const struct err *life_answer_error(const struct life *l)
+{
+	static const struct err none;
+
+	return l->question.answer.err ? l->question.answer.err : &none;
+}
+
 void life_asking(struct life *l, const char *about, struct tenant *t)
 {
 	str_copy(l->question.asking, sizeof(l->question.asking), about);
@@ -73,7 +80,7 @@ void life_answered(struct life *l, bool ok, const struct err *e)
 	l->question.to = NULL;
 	l->question.answer.ok = ok;
 	if (e)
-		l->question.answer.err = *e;
+		err_save(&l->question.answer.err, e);
 	str_copy(l->question.answer.about, sizeof(l->question.answer.about), l->question.asking);
 }
 
@@ -162,9 +169,9 @@ enum life_claim_is life_claim_check(struct life *l)
 		life_ask_again(l);
 		return LIFE_CLAIM_THERE;
 	case ASK_FAILED:
-		if (l->question.answer.err.code == CLAIM_REPLACED)
+		if (life_answer_error(l)->code == CLAIM_REPLACED)
 			return LIFE_CLAIM_REPLACED;
-		if (l->question.answer.err.kind == ERR_NOT_FOUND)
+		if (life_answer_error(l)->kind == ERR_NOT_FOUND)
 			return LIFE_CLAIM_GONE;
 		life_ask_again(l);
 		return LIFE_CLAIM_ASKED;

@@ -24,9 +24,11 @@ void life_ask_tenant(struct life *l, struct kube_call *call);
  * the answer, and schedules a tick. life: struct life. */
 void life_answer(json_t *o, const struct err *e, void *life);
 /* Records the answer to the request in flight, for callers with a kube_done callback of their own.
- * ok: true if the answer is good. e: error to store in question.answer.err; NULL: the earlier error
- * stays there. */
+ * ok: true if the answer is good. e: error for life_answer_error(); NULL: the earlier error stays
+ * there. */
 void life_answered(struct life *l, bool ok, const struct err *e);
+/* Returns the error of the last request that failed; its kind is ERR_NONE if none has. */
+const struct err *life_answer_error(const struct life *l);
 /* Drops the answer, so that the next life_asked() returns ASK_NONE. */
 void life_ask_forget(struct life *l);
 /* Drops the answer and schedules the next turn in one second. Use after a failed request. */

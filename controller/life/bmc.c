@@ -9,6 +9,7 @@
 #include "controller/life/bmc.h"
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/counters.h"
 #include "controller/core/reserved.h"
@@ -22,6 +23,9 @@
 
 /* Time after which a read in progress is reported as BmcSlow. */
 #define SLOW_MS 10000
+/* Sizes of the texts about sensors that are stored, with their final NUL */
+#define UNSENSED_SIZE 200
+#define FAULT_SIZE 256
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -66,6 +70,14 @@ static void reserve(const struct life *l, const char *address)
 			     false);
 }
 
+/* Saves a text of the BMC, without what is not fit for display. */
+static void save_clean(char **slot, size_t size, const char *text)
+{
+	mem_save(slot, size, text);
+	if (*slot)
+		str_clean(*slot);
+}
+
 static void remember(struct life *l, const struct provider_observation *o)
 {
 	/* Compare by the UUID, and by the serial number only if there is no UUID. Two reads prove
@@ -94,23 +106,18 @@ static void remember(struct life *l, const struct provider_observation *o)
 	l->observation.media_verified = o->media_verified;
 	str_copy(l->observation.uuid, sizeof(l->observation.uuid), str_or(o->system_uuid, ""));
 	str_copy(l->observation.serial, sizeof(l->observation.serial), str_or(o->serial, ""));
-	str_copy(l->observation.media_url, sizeof(l->observation.media_url),
-		 str_or(o->media_url, ""));
-	str_copy(l->observation.http_url, sizeof(l->observation.http_url), str_or(o->http_url, ""));
-	str_copy(l->observation.unsensed, sizeof(l->observation.unsensed), str_or(o->unsensed, ""));
-	str_clean(l->observation.unsensed);
+	mem_save(&l->observation.media_url, LIFE_URL_SIZE, o->media_url);
+	mem_save(&l->observation.http_url, LIFE_URL_SIZE, o->http_url);
+	save_clean(&l->observation.unsensed, UNSENSED_SIZE, o->unsensed);
 	if (o->fault) {
 		l->observation.sensed = true;
-		str_copy(l->observation.fault, sizeof(l->observation.fault), o->fault);
-		str_clean(l->observation.fault);
+		save_clean(&l->observation.fault, FAULT_SIZE, o->fault);
 	}
 	reserve(l, o->address);
 	str_copy(l->observation.address, sizeof(l->observation.address), str_or(o->address, ""));
-	str_copy(l->observation.session_uri, sizeof(l->observation.session_uri),
-		 str_or(o->session_uri, ""));
+	save_clean(&l->observation.session_uri, LIFE_URI_SIZE, o->session_uri);
 	str_clean(l->observation.uuid);
 	str_clean(l->observation.serial);
-	str_clean(l->observation.session_uri);
 	if (o->learned_pin)
 		str_format(l->observation.learned_pin, sizeof(l->observation.learned_pin),
 			   "sha256:%s", o->learned_pin);
@@ -128,7 +135,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	counters_observation(l->c->counters, l->driver->name, !e);
 	if (!e) {
 		backoff_reset(&l->observation.backoff);
-		err_clear(&l->observation.error);
+		err_save(&l->observation.error, NULL);
 		remember(l, o);
 		life_kick(l);
 		return;
@@ -137,7 +144,7 @@ static void on_observed(const struct provider_observation *o, const char *handle
 	if (delay < (int64_t)e->retry_after_ms)
 		delay = e->retry_after_ms;
 	l->observation.after = loop_now(l->c->loop) + delay;
-	l->observation.error = *e;
+	err_save(&l->observation.error, e);
 	/* restart the proof of off: it needs two successful reads without a failed one between
 	 * them */
 	l->observation.off_since = 0;

@@ -109,10 +109,12 @@ json_t *life_bmc_changes(struct life *l)
 json_t *life_bmc_unlisted(const struct life *l)
 {
 	const struct machine_unlisted *was = l->m->status.bmc.drives_not_listed;
-	const struct life_listing *is = &l->listing;
+	const struct life_listing *is = l->listing;
 	struct provider_bmc k = {0};
 	json_t *o;
 
+	if (!is)
+		return NULL;
 	if (is->says == LISTING_SERVED && was)
 		return json_pack("{s:{s:n}}", "bmc", "drivesNotListed");
 	if (is->says != LISTING_LACKS || (was && was->observed_time / 1000 >= is->said_at / 1000))

@@ -51,10 +51,10 @@ bool life_bmc_is_open(struct life *l, enum reason *why, char text[static 400])
 		return false;
 	}
 	if (!l->bmc) {
-		if (l->attached.error.kind == ERR_NONE || l->attached.error.kind == ERR_UNAVAILABLE)
+		if (!l->attached.error || l->attached.error->kind == ERR_UNAVAILABLE)
 			return false;
-		*why = attach_reason(&l->attached.error);
-		str_copy(text, TEXT, l->attached.error.text);
+		*why = attach_reason(l->attached.error);
+		str_copy(text, TEXT, l->attached.error->text);
 		return false;
 	}
 	if (!str_empty(refused) && str_eq(refused, version)) {

@@ -15,7 +15,7 @@
  * the address of another server may begin with the same digits. */
 static bool is_below(const char *base, const char *url)
 {
-	return base && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
+	return base && url && str_starts(url, base) && str_starts(url + strlen(base), "/boot/");
 }
 
 static bool is_ours(const struct life *l, const char *url)
@@ -44,7 +44,7 @@ bool life_address_kept(const struct life *l)
 
 	if (!l->m->status.bmc.kept_address)
 		return false;
-	life_url_digest(l->observation.http_url, digest);
+	life_url_digest(str_or(l->observation.http_url, ""), digest);
 	return str_eq(l->m->status.bmc.kept_address, digest);
 }
 

@@ -8,6 +8,7 @@
 
 #include "controller/life/boot_method.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/life/act.h"
@@ -16,6 +17,8 @@
 
 #define INSERT "insert-media"
 #define OVER_TLS "HTTPS"
+/* Size of the stored text of refusals, with its final NUL */
+#define REFUSED_SIZE 256
 
 void life_boot_of_now(const struct life *l, char out[static LIFE_BOOT_TEXT])
 {
@@ -50,9 +53,9 @@ void life_boot_method_begin(struct life *l)
 	life_boot_of_now(l, now);
 	if (str_eq(l->boot.method_for, now))
 		return;
-	str_copy(l->boot.method_for, sizeof(l->boot.method_for), now);
+	mem_save(&l->boot.method_for, sizeof(now), now);
 	l->boot.method = 0;
-	l->boot.refused[0] = '\0';
+	mem_save(&l->boot.refused, REFUSED_SIZE, NULL);
 }
 
 static const char *method_name(const struct life *l)
@@ -76,7 +79,7 @@ void life_boot_method_choose_address(struct life *l, bool is_on)
 	const struct machine_operation *op = l->m->status.operation;
 	bool https = wants_tls(l);
 
-	if (l->observation.media &&
+	if (l->observation.media && l->observation.media_url &&
 	    agent_session_makes(l->agent, op->id, op->boot_number, l->observation.media_url))
 		https = str_starts(l->observation.media_url, "https:");
 	agent_session_media_over(l->agent, https && !life_boot_method_is_http(l) && !is_on);
@@ -100,17 +103,18 @@ static void tell_all(const struct life *l, struct err *e)
 
 	str_copy(last, sizeof(last), e->text);
 	str_format(e->text, sizeof(e->text), "%.*s%s: %s", (int)sizeof(e->text) / 2,
-		   l->boot.refused, method_name(l), last);
+		   str_or(l->boot.refused, ""), method_name(l), last);
 }
 
 static void next_method(struct life *l, const struct err *e)
 {
-	size_t at = strlen(l->boot.refused);
+	char all[REFUSED_SIZE];
 
 	log_info("BMC does not support this boot method", LOG_S("machine", l->name),
 		 LOG_S("way", method_name(l)), LOG_E(e));
-	str_format(l->boot.refused + at, sizeof(l->boot.refused) - at, "%s: %.100s; ",
-		   method_name(l), e->text);
+	str_format(all, sizeof(all), "%s%s: %.100s; ", str_or(l->boot.refused, ""), method_name(l),
+		   e->text);
+	mem_save(&l->boot.refused, sizeof(all), all);
 	l->boot.method++;
 }
 
@@ -146,7 +150,7 @@ static void failed(struct life *l, const struct err *e, bool refused)
 	}
 	if (refused && e->kind == ERR_INVALID && str_eq(l->act.step, INSERT))
 		plain_refused(l, &all);
-	if (l->boot.refused[0])
+	if (l->boot.refused)
 		tell_all(l, &all);
 	if (e->kind == ERR_UNSUPPORTED && l->boot.method + 1 < method_count(l))
 		next_method(l, e);

@@ -103,14 +103,14 @@ static bool stalled(const struct life *l, const json_t *status, const struct con
  * yet; the caller then keeps the condition that is in status. */
 static bool reachable(const struct life *l, struct condition *c)
 {
-	if (!l->m->spec.bmc || (!l->observation.known && l->observation.error.kind == ERR_NONE))
+	if (!l->m->spec.bmc || (!l->observation.known && !l->observation.error))
 		return false;
 	*c = (struct condition){
 		.type = "Reachable", .status = CONDITION_TRUE, .reason = "Answered", .message = ""};
-	if (l->observation.error.kind != ERR_NONE) {
+	if (l->observation.error) {
 		c->status = CONDITION_FALSE;
-		c->reason = reason_name(life_bmc_reason(&l->observation.error));
-		c->message = l->observation.error.text;
+		c->reason = reason_name(life_bmc_reason(l->observation.error));
+		c->message = l->observation.error->text;
 	}
 	return true;
 }
@@ -153,7 +153,7 @@ static bool managed(const struct life *l, struct condition *c, struct arena *a)
  * yet; the caller then keeps the condition that is in status. */
 static bool healthy(const struct life *l, struct condition *c)
 {
-	bool unread = l->observation.unsensed[0], fault = l->observation.fault[0];
+	const bool unread = l->observation.unsensed, fault = l->observation.fault;
 
 	*c = (struct condition){.type = "Healthy",
 				.status = unread  ? CONDITION_UNKNOWN
@@ -162,7 +162,9 @@ static bool healthy(const struct life *l, struct condition *c)
 				.reason = unread  ? "SensorsUnread"
 					  : fault ? reason_name(REASON_HardwareFault)
 						  : "NothingCritical",
-				.message = unread ? l->observation.unsensed : l->observation.fault};
+				.message = unread  ? l->observation.unsensed
+					   : fault ? l->observation.fault
+						   : ""};
 	return l->m->spec.bmc && (l->observation.sensed || unread);
 }
 

@@ -1,6 +1,7 @@
 #include "controller/life/install.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/core/clock_jumps.h"
@@ -34,17 +35,28 @@
  * requests its network boot for about a minute (PXE: DHCP after 4, 8, 16, 32 s). */
 #define AWAY_MS 30000
 
+static struct life_install *install_of(struct life *l)
+{
+	if (!l->install)
+		l->install = mem_new(struct life_install);
+	return l->install;
+}
+
 /* Forgets what was observed of the installation in an earlier boot of the machine. */
 static void forget_seen(struct life *l)
 {
-	l->install.known = false;
-	l->install.up_since = l->install.away_since = l->install.after = 0;
-	err_clear(&l->install.error);
+	struct life_install *i = install_of(l);
+
+	i->known = false;
+	i->up_since = i->away_since = i->after = 0;
+	err_clear(&i->error);
 }
 
 void life_install_forget(struct life *l)
 {
-	l->install.busy = false;
+	if (!l->install)
+		return;
+	l->install->busy = false;
 	forget_seen(l);
 }
 
@@ -56,7 +68,7 @@ static void on_acquired(const struct provider_observation *o, const char *handle
 	struct life *l = arg;
 
 	if (!e)
-		str_copy(l->install.acquired, sizeof(l->install.acquired), str_or(handle, ""));
+		str_copy(install_of(l)->acquired, sizeof(l->install->acquired), str_or(handle, ""));
 	life_bmc_acted(o, handle, e, l);
 }
 
@@ -66,13 +78,14 @@ static void on_released(const struct provider_observation *o, const char *handle
 	struct life *l = arg;
 
 	if (!e)
-		str_copy(l->install.released, sizeof(l->install.released), l->install.releasing);
+		str_copy(install_of(l)->released, sizeof(l->install->released),
+			 l->install->releasing);
 	life_bmc_acted(o, handle, e, l);
 }
 
 static void write_acquired(struct life *l, const struct node_claim *n)
 {
-	json_t *i = json_pack("{s:s, s:s, s:s, s:s}", "handle", l->install.acquired, "category",
+	json_t *i = json_pack("{s:s, s:s, s:s, s:s}", "handle", l->install->acquired, "category",
 			      n->spec.image.category, "phase", "Installing", "text", "requested");
 
 	life_set_time(i, "changedTime", loop_wall(l->c->loop));
@@ -89,7 +102,7 @@ bool life_ensure_acquired(struct life *l, const struct node_claim *n)
 
 	if (l->m->status.install && str_eq(l->m->status.install->handle, id))
 		return true;
-	if (str_eq(l->install.acquired, id)) {
+	if (str_eq(install_of(l)->acquired, id)) {
 		write_acquired(l, n);
 		return false;
 	}
@@ -112,7 +125,7 @@ bool life_ensure_released(struct life *l)
 
 	if (!life_is_managed(l))
 		return true;
-	if (str_eq(l->install.released, l->m->status.operation->id)) {
+	if (str_eq(install_of(l)->released, l->m->status.operation->id)) {
 		if (!l->m->status.install)
 			return true;
 		life_write(l, json_pack("{s:n}", "install"), NULL);
@@ -123,7 +136,7 @@ bool life_ensure_released(struct life *l)
 		return false;
 	call = life_bmc_call(l);
 	call.done = on_released;
-	str_copy(l->install.releasing, sizeof(l->install.releasing), call.op_id);
+	str_copy(l->install->releasing, sizeof(l->install->releasing), call.op_id);
 	provider_release(l->driver->provider, l->bmc, &call);
 	return false;
 }
@@ -135,7 +148,7 @@ static void on_progress(const struct provider_observation *o, const char *handle
 {
 	struct life *l = arg;
 	const struct machine *m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
-	struct life_install *i = &l->install;
+	struct life_install *i = install_of(l);
 	int64_t now = loop_now(l->c->loop), delay;
 
 	(void)handle;
@@ -169,7 +182,7 @@ static void on_progress(const struct provider_observation *o, const char *handle
 
 static void ask(struct life *l)
 {
-	struct life_install *i = &l->install;
+	struct life_install *i = install_of(l);
 	struct provider_call call = {.op_id = l->m->status.operation->id,
 				     .handle = l->m->status.install->handle,
 				     .done = on_progress,
@@ -228,10 +241,10 @@ static bool is_stalled(const struct life *l)
  * machine is counted from that time. Otherwise returns true. */
 static bool ensure_back_noted(struct life *l)
 {
-	int64_t since = l->install.away_since;
+	int64_t since = l->install->away_since;
 	json_t *i;
 
-	l->install.away_since = 0;
+	l->install->away_since = 0;
 	if (!since || loop_now(l->c->loop) - since < AWAY_MS)
 		return true;
 	i = json_object();
@@ -264,7 +277,7 @@ static bool is_left_behind(const struct life *l)
 
 static void begin_restart(struct life *l)
 {
-	json_t *i = json_pack("{s:s, s:s}", "phase", "Restarting", "text", l->install.text);
+	json_t *i = json_pack("{s:s, s:s}", "phase", "Restarting", "text", l->install->text);
 
 	log_warn("machine is switched off and on: its boot did not reach the installer",
 		 LOG_S("machine", l->name));
@@ -297,7 +310,7 @@ static void restart(struct life *l)
  * machine as UP for long enough. *d: decision if the installation failed. */
 static bool ensure_up(struct life *l, enum life_decision *d)
 {
-	const struct life_install *i = &l->install;
+	const struct life_install *i = install_of(l);
 	const struct machine_install *was = l->m->status.install;
 
 	ask(l);
@@ -311,7 +324,7 @@ static bool ensure_up(struct life *l, enum life_decision *d)
 	}
 	if (i->error.kind != ERR_NONE) {
 		if (!i->away_since && life_bmc_reason(&i->error) == REASON_ManagerUnreachable)
-			l->install.away_since = loop_now(l->c->loop);
+			l->install->away_since = loop_now(l->c->loop);
 		life_wait(l, WAITING_DEVICE, life_bmc_reason(&i->error), "%s", i->error.text);
 		return false;
 	}

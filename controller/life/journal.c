@@ -13,6 +13,7 @@
 #include "controller/life/journal.h"
 #include "api/annotations.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/redact.h"
 #include "base/str.h"
 #include "controller/core/finalizer.h"
@@ -124,13 +125,13 @@ static void tidy(char *text)
 
 static enum life_decision decide(struct life *l, const struct life_decided *d)
 {
-	assert(!l->journal.decided.made);
+	assert(!l->journal.decided);
 	assert(d->begins || machine_state_info[l->state].next & 1u << d->to);
 	/* A machine with a BMC must not skip the state isolating. Only an elastic (cloud) instance
 	 * may, because it has no switch port that drover could move. */
 	assert(l->state != MACHINE_STOPPING || d->to != MACHINE_LEAVING || !l->m->spec.bmc);
-	l->journal.decided = *d;
-	l->journal.decided.made = true;
+	l->journal.decided = mem_new(struct life_decided);
+	*l->journal.decided = *d;
 	return LIFE_CHANGE;
 }
 

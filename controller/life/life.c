@@ -10,12 +10,35 @@
 #include <stdio.h>
 
 #include "controller/life/life.h"
+#include "base/arena.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
+
+void life_parts_free(struct life *l)
+{
+	free(l->attached.error);
+	free(l->observation.media_url);
+	free(l->observation.http_url);
+	free(l->observation.unsensed);
+	free(l->observation.fault);
+	free(l->observation.session_uri);
+	free(l->observation.error);
+	free(l->boot.method_for);
+	free(l->boot.refused);
+	free(l->follow.begun);
+	free(l->follow.move);
+	free(l->question.answer.err);
+	free(l->journal.decided);
+	free(l->install);
+	free(l->elastic);
+	if (l->listing)
+		arena_free(l->listing->arena);
+	free(l->listing);
+}
 
 void life_kick(struct life *l)
 {

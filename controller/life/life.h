@@ -87,11 +87,16 @@ struct life_attached {
 	 * (life/login.c) */
 	char *left;
 	/* Error of the last attempt to attach the BMC (driver_attach(): login data and trust are
-	 * resolved, and the driver has a handle for the BMC). Kind ERR_NONE: the attempt succeeded,
-	 * or there was none, because spec has no BMC or the BMC is not trusted
+	 * resolved, and the driver has a handle for the BMC). NULL: the attempt succeeded, or there
+	 * was none, because spec has no BMC or the BMC is not trusted
 	 * (life_bmc_trusted()). */
-	struct err error;
+	struct err *error;
 };
+
+/* Sizes of the texts of a BMC that are stored, with their final NUL: a URI of a session, and a
+ * URL */
+#define LIFE_URI_SIZE 256
+#define LIFE_URL_SIZE 512
 
 /* The last observation of the BMC, and the read in flight (life/bmc.c). */
 struct life_observation {
@@ -123,24 +128,24 @@ struct life_observation {
 	bool media_https;
 	/* True: the BMC verifies the certificate of the server that serves the boot medium */
 	bool media_verified;
-	/* URL of the inserted medium; "": none */
-	char media_url[512];
-	/* URL that the BMC shows for UEFI HTTP boot; "": none */
-	char http_url[512];
+	/* URL of the inserted medium; NULL: none */
+	char *media_url;
+	/* URL that the BMC shows for UEFI HTTP boot; NULL: none */
+	char *http_url;
 	/* IP address from which the BMC answered; "": unknown */
 	char address[64];
-	/* why the sensors could not be read at the last attempt; "": they were read, or reading was
-	 * not tried */
-	char unsensed[200];
+	/* why the sensors could not be read at the last attempt; NULL: they were read, or reading
+	 * was not tried */
+	char *unsensed;
 	/* True: this process has read the sensors, so that `fault` is their latest result */
 	bool sensed;
-	/* critical fault that the sensors report; "": none */
-	char fault[256];
+	/* critical fault that the sensors report; NULL: none */
+	char *fault;
 	/* loop_now() at the start of the first of the consecutive reads that reported Off; 0: the
 	 * last read did not report Off */
 	int64_t off_since;
-	/* URI of the BMC session that the last successful read used; "": none */
-	char session_uri[256];
+	/* URI of the BMC session that the last successful read used; NULL: none */
+	char *session_uri;
 	/* "sha256:..." of a certificate trusted on first use; "": none learned */
 	char learned_pin[80];
 	/* number of successful reads */
@@ -150,8 +155,8 @@ struct life_observation {
 	/* loop_now() before which no read starts, because of the back-off */
 	int64_t after;
 	struct backoff backoff;
-	/* error of the last read; kind ERR_NONE: that read succeeded, or there was no read */
-	struct err error;
+	/* error of the last read; NULL: that read succeeded, or there was no read */
+	struct err *error;
 };
 
 /* Facts about the BMC for status.bmc (life/bmc_facts.c). */
@@ -306,10 +311,10 @@ struct life_powered {
 struct life_boot {
 	/* index of the boot method in use, among the boot methods of the Provider */
 	unsigned method;
-	/* "OPERATION/BOOT" of the boot for which `method` was chosen */
-	char method_for[96];
-	/* errors of the BMC for the boot methods before this one; "": this is the first method */
-	char refused[256];
+	/* "OPERATION/BOOT" of the boot for which `method` was chosen; NULL: none */
+	char *method_for;
+	/* errors of the BMC for the boot methods before this one; NULL: this is the first method */
+	char *refused;
 	/* True: the BMC refused media over plain HTTP, so drover offers HTTPS
 	 * (life/boot_method.c) */
 	bool over_tls;
@@ -329,8 +334,8 @@ struct life_boot {
 /* What the previous leader may still have in flight; a new leader acts only once that is over
  * (life/takeover.h) */
 struct life_follow {
-	/* text that identifies the last act that the journal shows as begun; "": none */
-	char begun[192];
+	/* text that identifies the last act that the journal shows as begun; NULL: none */
+	char *begun;
 	/* loop_now() when this process first saw the act `begun` in the journal */
 	int64_t begun_at;
 	/* value of observation.answered (the number of successful reads) when another replica last
@@ -339,9 +344,9 @@ struct life_follow {
 	/* True: requests of the previous leader to the BMC can no longer take effect */
 	bool over;
 	/* Target segment of a move of the machine's port whose result this process will never
-	 * receive: the previous leader sent the request, or this process dropped it. "": no such
+	 * receive: the previous leader sent the request, or this process dropped it. NULL: no such
 	 * move. */
-	char move[128];
+	char *move;
 	/* loop_now() when this process first saw the move */
 	int64_t move_at;
 };
@@ -363,7 +368,8 @@ struct life_question {
 		/* name of the answered request; "": none */
 		char about[64];
 		bool ok;
-		struct err err;
+		/* error of the last request that failed; NULL: none has */
+		struct err *err;
 	} answer;
 };
 
@@ -377,10 +383,9 @@ struct life_journal {
 	/* loop_now() when a reason for waiting was last reported; 0: never. Also set by
 	 * life/stale_reason.c. */
 	int64_t said_at;
-	/* What this turn decided. steps/enter.c writes it at the end of the turn. */
+	/* Change of state that this turn has decided; NULL: none. steps/enter.c writes and frees it
+	 * at the end of the turn. */
 	struct life_decided {
-		/* True: this turn has decided a change of state */
-		bool made;
 		/* True: the machine starts again from the beginning (life_begin()) */
 		bool begins;
 		enum machine_state to;
@@ -388,7 +393,7 @@ struct life_journal {
 		json_t *extra;
 		enum reason reason;
 		char message[400];
-	} decided;
+	} * decided;
 };
 
 /* Working data of the step of the present state. Dropped when the state changes or another replica
@@ -494,16 +499,19 @@ struct life {
 	struct life_observation observation;
 	struct life_facts facts;
 	struct life_queue queue;
-	struct life_listing listing;
+	/* drives that the BMC lists; NULL: not asked */
+	struct life_listing *listing;
 	struct life_port port;
 	struct life_acts act;
 	struct life_powered power;
-	struct life_install install;
+	/* installation by a manager; NULL: none was begun by this process */
+	struct life_install *install;
 	struct life_boot boot;
 	struct life_follow follow;
 	struct life_question question;
 	struct life_journal journal;
-	struct life_elastic elastic;
+	/* cloud instance; NULL: none was handled by this process */
+	struct life_elastic *elastic;
 	struct life_work work;
 	struct life_beat beat;
 	struct life_leave leave;
@@ -523,6 +531,10 @@ struct life {
 	struct loop_defer tick;
 	struct loop_timer timer;
 };
+
+/* Frees the memory that the parts above own, except what life_free() of steps/tick.c ends first:
+ * sessions, calls, and the working data of the step. */
+void life_parts_free(struct life *l);
 
 /* Schedules a tick (one turn of the machine) in the next loop turn. */
 void life_kick(struct life *l);

@@ -3,10 +3,12 @@
  * boot of the agent.
  * Tests: tests/world/test_listed.c
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "controller/life/listing.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/life/bmc.h"
 #include "controller/life/bmc_open.h"
@@ -32,15 +34,28 @@
 
 void life_listing_forget(struct life *l)
 {
-	arena_free(l->listing.arena);
-	l->listing =
-		(struct life_listing){.backoff = {.base_ms = AGAIN_MS, .cap_ms = AGAIN_MOST_MS}};
+	if (l->listing)
+		arena_free(l->listing->arena);
+	free(l->listing);
+	l->listing = NULL;
+}
+
+static struct life_listing *listing_of(struct life *l)
+{
+	if (!l->listing) {
+		l->listing = mem_new(struct life_listing);
+		l->listing->backoff =
+			(struct backoff){.base_ms = AGAIN_MS, .cap_ms = AGAIN_MOST_MS};
+	}
+	return l->listing;
 }
 
 void life_listing_retry(struct life *l)
 {
-	struct life_listing *k = &l->listing;
+	struct life_listing *k = l->listing;
 
+	if (!k)
+		return;
 	k->known = false;
 	k->says = LISTING_NOT_ASKED;
 	k->lacking = k->failed = 0;
@@ -50,14 +65,14 @@ void life_listing_retry(struct life *l)
 
 static void begin(struct life *l)
 {
-	char boot[sizeof(l->listing.boot)];
+	char boot[sizeof(l->listing->boot)];
 	const struct machine_operation *op = l->m->status.operation;
 
 	str_format(boot, sizeof(boot), "%s/%lld", str_or(op->id, ""), (long long)op->boot_number);
-	if (str_eq(l->listing.boot, boot))
+	if (l->listing && str_eq(l->listing->boot, boot))
 		return;
 	life_listing_forget(l);
-	str_copy(l->listing.boot, sizeof(l->listing.boot), boot);
+	str_copy(listing_of(l)->boot, sizeof(boot), boot);
 }
 
 static const char *kept(struct arena *a, const char *text)
@@ -94,8 +109,8 @@ static const struct provider_observation none = {0};
 
 static void say(struct life *l, int says)
 {
-	l->listing.says = says;
-	l->listing.said_at = loop_wall(l->c->loop);
+	listing_of(l)->says = says;
+	l->listing->said_at = loop_wall(l->c->loop);
 }
 
 /* Returns the record in status.bmc that the BMC does not serve the list; NULL: no record, or older
@@ -110,7 +125,7 @@ static const struct machine_unlisted *remembered(const struct life *l)
 
 static void log_gap(const struct life *l, const char *text)
 {
-	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing.error));
+	log_warn(text, LOG_S("machine", l->name), LOG_E(&l->listing->error));
 }
 
 /* Handles the answer of a BMC that it does not serve the list (whole is true), or not all of it
@@ -118,7 +133,7 @@ static void log_gap(const struct life *l, const char *text)
  * answer. */
 static void on_lacking(struct life *l, const struct provider_observation *o, bool whole)
 {
-	struct life_listing *k = &l->listing;
+	struct life_listing *k = listing_of(l);
 
 	if (++k->lacking < LACKING_TRIES) {
 		k->after = loop_now(l->c->loop) + AGAIN_MS;
@@ -131,7 +146,7 @@ static void on_lacking(struct life *l, const struct provider_observation *o, boo
 
 static void on_failed(struct life *l, const struct err *e)
 {
-	struct life_listing *k = &l->listing;
+	struct life_listing *k = listing_of(l);
 	int64_t wait = backoff_next(&k->backoff, loop_random(l->c->loop));
 
 	if (wait < (int64_t)e->retry_after_ms)
@@ -147,7 +162,7 @@ static void on_listed(const struct provider_observation *o, const char *handle, 
 		      void *arg)
 {
 	struct life *l = arg;
-	struct life_listing *k = &l->listing;
+	struct life_listing *k = listing_of(l);
 
 	(void)handle;
 	k->busy = false;
@@ -183,8 +198,8 @@ static void let_be(struct life *l)
 {
 	log_gap(l, "BMC lists no drives");
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "DrivesNotListed",
-		  l->listing.error.text);
-	keep(&l->listing, &none);
+		  l->listing->error.text);
+	keep(listing_of(l), &none);
 }
 
 /* Call after FAILED_TRIES failed calls. Gives up the list, and returns true, if the BMC has
@@ -193,7 +208,7 @@ static void let_be(struct life *l)
  * false. */
 static bool ensure_given_up(struct life *l, bool waits)
 {
-	if (!waits || !life_ensure_observed(l, loop_now(l->c->loop) - l->listing.failed_at))
+	if (!waits || !life_ensure_observed(l, loop_now(l->c->loop) - l->listing->failed_at))
 		return false;
 	let_be(l);
 	return true;
@@ -204,17 +219,19 @@ static bool ensure_given_up(struct life *l, bool waits)
  * shows why. */
 static bool ensure_listed(struct life *l, bool waits)
 {
-	struct life_listing *k = &l->listing;
+	struct life_listing *k;
 	const struct machine_unlisted *u = remembered(l);
 	struct provider_call call = {.op_id = str_or(l->m->status.operation->id, "drives"),
 				     .unless_firmware = u ? str_or(u->firmware_version, "") : NULL,
 				     .done = on_listed,
 				     .arg = l};
-	int64_t left = k->after - loop_now(l->c->loop);
 	enum reason why;
 	char text[400];
+	int64_t left;
 
 	begin(l);
+	k = l->listing;
+	left = k->after - loop_now(l->c->loop);
 	if (k->known || !l->m->spec.bmc)
 		return true;
 	if (k->busy)
@@ -277,7 +294,7 @@ static size_t name_missing(const struct life *l, const struct listed_unseen *u, 
 bool life_ensure_listed_seen(struct life *l, const struct listed_unseen *u, size_t n, bool *misfit,
 			     struct err *e)
 {
-	struct life_listing *k = &l->listing;
+	struct life_listing *k = listing_of(l);
 	int64_t now = loop_now(l->c->loop);
 
 	*misfit = false;

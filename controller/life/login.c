@@ -28,10 +28,10 @@ bool life_ensure_session_written(struct life *l)
 	/* If drover knows an older session that may still be open (only is false), do not replace
 	 * its URI in status before that session has been ended: a new leader could not end it
 	 * otherwise. */
-	if (!uri || !only || l->observation.busy || l->observation.error.kind == ERR_NONE ||
+	if (!uri || !only || l->observation.busy || !l->observation.error ||
 	    str_eq(uri, l->m->status.bmc.session_uri))
 		return true;
-	str_copy(l->observation.session_uri, sizeof(l->observation.session_uri), uri);
+	mem_save(&l->observation.session_uri, LIFE_URI_SIZE, uri);
 	life_write(l, json_pack("{s:{s:s}}", "bmc", "sessionURI", uri), NULL);
 	return false;
 }

@@ -97,10 +97,10 @@ bool life_mark_node(struct life *l, struct tenant *t, const struct tenant_node *
 		life_ask_again(l);
 		break;
 	case ASK_FAILED:
-		if (l->question.answer.err.kind != ERR_CONFLICT)
+		if (life_answer_error(l)->kind != ERR_CONFLICT)
 			life_wait(l, WAITING_DEVICE, REASON_NodeNotMarked,
 				  "Node %s could not be updated (cordon, taint): %s",
-				  node->world.name, l->question.answer.err.text);
+				  node->world.name, life_answer_error(l)->text);
 		life_ask_again(l);
 		break;
 	}

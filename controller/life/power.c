@@ -50,7 +50,7 @@ bool life_ensure_off_confirmed(struct life *l)
 	enum reason why;
 	char text[400], note[900];
 	bool shut = !life_bmc_is_open(l, &why, text) && why != REASON_NONE,
-	     error = l->observation.error.kind != ERR_NONE,
+	     error = l->observation.error,
 	     dead = shut || (error && l->observation.backoff.failures >= DEAD_READS);
 
 	if (str_empty(id) || !str_eq(labels_get(&l->m->meta.annotations, REQUEST_CONFIRM_OFF), id))
@@ -72,7 +72,7 @@ bool life_ensure_off_confirmed(struct life *l)
 		"reports: %s",
 		id, machine_state_info[l->state].name,
 		shut   ? text
-		: dead ? l->observation.error.text
+		: dead ? l->observation.error->text
 		       : provider_power_names[l->observation.power]);
 	log_warn("off confirmed by an operator", LOG_S("machine", l->name), LOG_S("operation", id));
 	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", "OffConfirmed", note);

@@ -37,7 +37,7 @@ static bool is_over(const struct life *l)
 
 	if (l->act.journaled || l->act.in_progress || op->next_attempt > loop_wall(l->c->loop))
 		return false;
-	if (of_bmc(reason) && l->observation.known && l->observation.error.kind == ERR_NONE &&
+	if (of_bmc(reason) && l->observation.known && !l->observation.error &&
 	    l->observation.read_at > at)
 		return true;
 	/* Do not clear a wait for a turn (WAITING_RATE) here: the module that reports the wait also

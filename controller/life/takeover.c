@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/life/bmc.h"
 #include "controller/life/life.h"
@@ -32,30 +33,33 @@
 #define MOVE_MS 60000
 /* longest part of a segment's name that the journal contains, from life/port.c */
 #define MOVE_NAME 40
+/* Sizes of the texts that are stored, with their final NUL */
+#define BEGUN_SIZE 192
+#define MOVE_SIZE 128
 
 void life_follow_saw(struct life *l, const struct machine *m)
 {
 	const struct machine_operation *op = m->status.operation;
-	char begun[sizeof(l->follow.begun)] = "";
+	char begun[BEGUN_SIZE] = "";
 
 	if (op && op->started)
 		str_format(begun, sizeof(begun), "%s %s %lld %lld", str_or(op->id, ""),
 			   str_or(op->step, ""), (long long)op->attempt, (long long)op->started);
-	if (str_eq(begun, l->follow.begun))
+	if (str_eq(begun, str_or(l->follow.begun, "")))
 		return;
-	str_copy(l->follow.begun, sizeof(l->follow.begun), begun);
+	mem_save(&l->follow.begun, sizeof(begun), begun);
 	l->follow.begun_at = loop_now(l->c->loop);
 	/* do not record an act of this process itself, because it will learn how the act ends */
 	if (l->c->leading && l->journal.took_over)
 		return;
-	l->follow.move[0] = '\0';
+	mem_save(&l->follow.move, MOVE_SIZE, NULL);
 	if (op && op->started && str_starts(str_or(op->step, ""), "place "))
 		life_move_unheard(l, op->step + strlen("place "));
 }
 
 void life_move_unheard(struct life *l, const char *segment)
 {
-	str_copy(l->follow.move, sizeof(l->follow.move), segment);
+	mem_save(&l->follow.move, MOVE_SIZE, segment);
 	l->follow.move_at = loop_now(l->c->loop);
 }
 
@@ -64,14 +68,14 @@ bool life_ensure_moves_landed(struct life *l, const char *segment)
 	const char *move = l->follow.move;
 	int64_t rest = l->follow.move_at + MOVE_MS - loop_now(l->c->loop);
 
-	if (!move[0] || (str_eq(move, segment) && strlen(move) < MOVE_NAME))
+	if (!move || (str_eq(move, segment) && strlen(move) < MOVE_NAME))
 		return true;
 	/* mutant: move-not-awaited */
 	if (rest > 0) {
 		loop_timer_start(&l->timer, rest);
 		return false;
 	}
-	l->follow.move[0] = '\0';
+	mem_save(&l->follow.move, MOVE_SIZE, NULL);
 	return true;
 }
 
@@ -97,7 +101,7 @@ bool life_ensure_predecessor_done(struct life *l)
 		return false;
 	}
 	rest = l->follow.begun_at + (managed ? MANAGER_MS : CALL_MS) - loop_now(l->c->loop);
-	if (l->follow.begun[0] && (managed || !l->observation.session_uri[0]) && rest > 0) {
+	if (l->follow.begun && (managed || !l->observation.session_uri) && rest > 0) {
 		loop_timer_start(&l->timer, rest);
 		return false;
 	}

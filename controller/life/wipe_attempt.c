@@ -194,15 +194,15 @@ json_t *life_attempt_begin(struct life *l, const char *nonce_digest)
 	case ASK_NONE:
 		break;
 	case ASK_FAILED:
-		if (l->question.answer.err.kind == ERR_NOT_FOUND)
+		if (life_answer_error(l)->kind == ERR_NOT_FOUND)
 			return attempt_json(l, &p, nonce_digest, loop_wall(l->c->loop));
-		if (l->question.answer.err.kind == ERR_INVALID &&
+		if (life_answer_error(l)->kind == ERR_INVALID &&
 		    /* an error without an HTTP status: the record itself is invalid */
-		    !l->question.answer.err.code)
+		    !life_answer_error(l)->code)
 			life_wait(l, WAITING_APPROVAL, REASON_RecordNotKept,
 				  "WipeRecord %s exists but cannot be read: %s; save a copy, then "
 				  "delete it",
-				  name, l->question.answer.err.text);
+				  name, life_answer_error(l)->text);
 		life_ask_again(l);
 		return NULL;
 	/* The record exists, and the read has added it to the cache. Try again: the next turn then

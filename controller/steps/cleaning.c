@@ -140,9 +140,11 @@ struct unseen {
 static struct unseen unseen_of(const struct life *l, const struct proto_inventory *inv,
 			       struct arena *a)
 {
-	struct unseen u = {.v = arena_calloc(a, l->listing.n + 1, sizeof(*u.v))};
+	const struct life_listing *k = l->listing;
+	const size_t n = k ? k->n : 0;
+	struct unseen u = {.v = arena_calloc(a, n + 1, sizeof(*u.v))};
 
-	u.n = listed_unseen(l->listing.v, l->listing.n, inv, a, u.v);
+	u.n = listed_unseen(k ? k->v : NULL, n, inv, a, u.v);
 	return u;
 }
 
@@ -242,7 +244,7 @@ static bool ensure_shown(struct life *l, const struct proto_inventory *inv)
  * agent did not see, so that the list is being read again. */
 static bool ensure_listed(struct life *l)
 {
-	if (!l->m->spec.drives.n || l->listing.differs_since)
+	if (!l->m->spec.drives.n || (l->listing && l->listing->differs_since))
 		return life_ensure_listed(l);
 	(void)life_listing_ask(l);
 	return true;

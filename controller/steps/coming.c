@@ -391,14 +391,14 @@ static bool ensure_minted(struct life *l, const struct node_claim *n, struct ten
 	case ASK_OK:
 		return true;
 	case ASK_FAILED:
-		if (l->question.answer.err.kind ==
+		if (life_answer_error(l)->kind ==
 		    /* the token was created before a crash of drover; it is equal, because it is
 		     * derived from the claim's UID */
 		    ERR_CONFLICT)
 			return true;
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
 			  "the bootstrap token could not be created: %s",
-			  l->question.answer.err.text);
+			  life_answer_error(l)->text);
 		life_ask_again(l);
 		return false;
 	case ASK_NONE:
@@ -461,12 +461,12 @@ void coming_check_token(struct life *l, const struct node_claim *n)
 	case ASK_FAILED:
 		/* Report only other errors: ERR_CONFLICT means that the token exists, and the
 		 * tenant's condition Reachable shows a transient error. */
-		if (q->answer.err.kind == ERR_CONFLICT)
+		if (life_answer_error(l)->kind == ERR_CONFLICT)
 			seen->token_seen = loop_wall(l->c->loop);
-		else if (!err_is_transient(&q->answer.err))
+		else if (!err_is_transient(life_answer_error(l)))
 			life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
 				  "the bootstrap token of Node %s could not be checked: %s",
-				  n->meta.name, q->answer.err.text);
+				  n->meta.name, life_answer_error(l)->text);
 		break;
 	case ASK_NONE:
 		if (t && tenant_usable(t) && is_check_due(l)) {

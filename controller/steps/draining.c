@@ -274,8 +274,8 @@ static bool ensure_volumes_gone(struct life *l, struct tenant *t)
 		report(l, 0, REASON_VolumesAttached, text);
 		break;
 	case ASK_FAILED:
-		if (l->question.answer.err.kind == ERR_DENIED ||
-		    l->question.answer.err.kind == ERR_NOT_FOUND)
+		if (life_answer_error(l)->kind == ERR_DENIED ||
+		    life_answer_error(l)->kind == ERR_NOT_FOUND)
 			return true;
 		break;
 	}

@@ -39,10 +39,8 @@
 
 void elastic_forget(struct life *l)
 {
-	bool busy = l->elastic.busy;
-
-	memset(&l->elastic, 0, sizeof(l->elastic));
-	l->elastic.busy = busy;
+	if (l->elastic)
+		*l->elastic = (struct life_elastic){.busy = l->elastic->busy};
 }
 
 static const char *provider_name(const struct life *l)
@@ -74,13 +72,13 @@ static bool ensure_listed(struct life *l, int64_t since)
 	return fleet_ensure_listed(l->parts->fleet, provider_name(l), since);
 }
 
-/* True if there is a list of instances that was requested after l->elastic.since. Sets that time to
- * now if it is not set, so that the first call always requests a new list. */
+/* True if there is a list of instances that was requested after l->elastic->since. Sets that time
+ * to now if it is not set, so that the first call always requests a new list. */
 static bool ensure_listed_anew(struct life *l)
 {
-	if (!l->elastic.since)
-		l->elastic.since = loop_now(l->c->loop);
-	return ensure_listed(l, l->elastic.since);
+	if (!l->elastic->since)
+		l->elastic->since = loop_now(l->c->loop);
+	return ensure_listed(l, l->elastic->since);
 }
 
 /* --- launching -------------------------------------------------------------------------------- */
@@ -273,16 +271,16 @@ static void on_launched(const struct elastic_instance *v, size_t n, const struct
 {
 	struct life *l = arg;
 
-	l->elastic.busy = false;
-	l->elastic.since = 0; /* require a new list before the next launch */
+	l->elastic->busy = false;
+	l->elastic->since = 0; /* require a new list before the next launch */
 	if (n) {
-		l->elastic.answer = ELASTIC_LAUNCHED;
-		str_copy(l->elastic.id, sizeof(l->elastic.id), v[0].id);
-		str_copy(l->elastic.provider_id, sizeof(l->elastic.provider_id),
+		l->elastic->answer = ELASTIC_LAUNCHED;
+		str_copy(l->elastic->id, sizeof(l->elastic->id), v[0].id);
+		str_copy(l->elastic->provider_id, sizeof(l->elastic->provider_id),
 			 str_or(v[0].provider_id, ""));
 	} else if (e && is_refusal(e)) {
-		l->elastic.answer = ELASTIC_REFUSED;
-		l->elastic.err = *e;
+		l->elastic->answer = ELASTIC_REFUSED;
+		l->elastic->err = *e;
 	}
 	life_acted(l, n || (e && is_refusal(e)) ? NULL : e);
 }
@@ -314,7 +312,7 @@ static void launch(struct life *l, const struct elastic_offer *o, const char *da
 		.may_act_arg = l,
 	};
 
-	l->elastic.busy = true;
+	l->elastic->busy = true;
 	log_info("launching instance", LOG_S("machine", l->name),
 		 LOG_S("provider", provider_name(l)), LOG_S("region", i->region),
 		 LOG_S("zone", str_or(i->zone, "")), LOG_S("type", i->type),
@@ -373,14 +371,15 @@ static enum life_decision take_answer(struct life *l)
 	const struct elastic_offer o = offer_of(instance_of(l));
 	char when[STR_TIME_SIZE];
 
-	if (l->elastic.answer == ELASTIC_LAUNCHED)
-		return launched(l, l->elastic.id, l->elastic.provider_id);
-	fleet_offer_refused(l->parts->fleet, provider_name(l), &o, &l->elastic.err);
+	if (l->elastic->answer == ELASTIC_LAUNCHED)
+		return launched(l, l->elastic->id, l->elastic->provider_id);
+	fleet_offer_refused(l->parts->fleet, provider_name(l), &o, &l->elastic->err);
 	life_write(l,
 		   json_pack("{s:{s:s, s:s}}", "instance", "refusedTime",
-			     str_time(when, loop_wall(l->c->loop)), "refusal", l->elastic.err.text),
+			     str_time(when, loop_wall(l->c->loop)), "refusal",
+			     l->elastic->err.text),
 		   NULL);
-	l->elastic.answer = ELASTIC_NO_ANSWER;
+	l->elastic->answer = ELASTIC_NO_ANSWER;
 	return LIFE_STAY;
 }
 
@@ -394,9 +393,9 @@ static bool ensure_nothing_launched(struct life *l)
 
 	if (op->attempt <= 1)
 		return true;
-	if (!l->elastic.gone_from)
-		l->elastic.gone_from = now;
-	if (!ensure_listed(l, l->elastic.gone_from + SETTLE_MS)) {
+	if (!l->elastic->gone_from)
+		l->elastic->gone_from = now;
+	if (!ensure_listed(l, l->elastic->gone_from + SETTLE_MS)) {
 		loop_timer_start(&l->timer, l->c->o.poll_ms * 5);
 		return false;
 	}
@@ -410,9 +409,9 @@ static enum life_decision claimed(struct life *l)
 	const struct node_claim *n;
 	const struct elastic_instance *x;
 
-	if (l->elastic.busy)
+	if (l->elastic->busy)
 		return d;
-	if (l->elastic.answer != ELASTIC_NO_ANSWER)
+	if (l->elastic->answer != ELASTIC_NO_ANSWER)
 		return take_answer(l);
 	n = coming_claim(l, &d);
 	if (!n)
@@ -458,12 +457,12 @@ static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 	if (!ensure_listed(l, now - age_ms))
 		return true;
 	x = find(l);
-	if (!x && !l->elastic.gone_from)
-		l->elastic.gone_from = now;
+	if (!x && !l->elastic->gone_from)
+		l->elastic->gone_from = now;
 	if (x)
-		l->elastic.gone_from = 0;
+		l->elastic->gone_from = 0;
 	if (x ? x->state != ELASTIC_ENDING && x->state != ELASTIC_TERMINATED
-	      : now - l->elastic.gone_from < ABSENT_MS)
+	      : now - l->elastic->gone_from < ABSENT_MS)
 		return true;
 	if (!life_ensure_unpaused(l))
 		return false;
@@ -498,9 +497,9 @@ static void on_ended(const struct elastic_instance *v, size_t n, const struct er
 
 	(void)v;
 	(void)n;
-	l->elastic.busy = false;
+	l->elastic->busy = false;
 	if (!e)
-		l->elastic.ended_at = loop_now(l->c->loop);
+		l->elastic->ended_at = loop_now(l->c->loop);
 	life_acted(l, e);
 }
 
@@ -508,7 +507,7 @@ static void end(struct life *l, const char *region, const char *id)
 {
 	if (life_act(l, "terminate", LIFE_IDEMPOTENT, PATIENCE_MS) != LIFE_GO)
 		return;
-	l->elastic.busy = true;
+	l->elastic->busy = true;
 	log_info("terminating instance", LOG_S("machine", l->name),
 		 LOG_S("provider", provider_name(l)), LOG_S("instance", id));
 	(void)provider_terminate(l->driver->provider, region, id, may_act, on_ended, l);
@@ -520,7 +519,7 @@ static bool ensure_ended(struct life *l)
 	int64_t now = loop_now(l->c->loop);
 	const struct elastic_instance *x;
 
-	if (l->elastic.busy)
+	if (l->elastic->busy)
 		return false;
 	if (str_empty(i->token) && str_empty(i->id) && !i->attempt)
 		return ensure_listed_anew(l) && !find(l);
@@ -530,7 +529,7 @@ static bool ensure_ended(struct life *l)
 	if (x && x->state == ELASTIC_TERMINATED)
 		return true;
 	if (x && x->state != ELASTIC_ENDING) {
-		l->elastic.gone_from = 0;
+		l->elastic->gone_from = 0;
 		end(l, x->region, x->id);
 		return false;
 	}
@@ -538,13 +537,13 @@ static bool ensure_ended(struct life *l)
 		return false; /* being terminated: wait until the cloud reports it as terminated */
 	/* The instance is not in the list. Either it is not listed yet, or it is gone. If its id is
 	 * known, terminate it in any case. */
-	if (!str_empty(i->id) && !l->elastic.ended_at) {
+	if (!str_empty(i->id) && !l->elastic->ended_at) {
 		end(l, i->region, i->id);
 		return false;
 	}
-	if (!l->elastic.gone_from)
-		l->elastic.gone_from = now;
-	return ensure_listed(l, l->elastic.gone_from + SETTLE_MS);
+	if (!l->elastic->gone_from)
+		l->elastic->gone_from = now;
+	return ensure_listed(l, l->elastic->gone_from + SETTLE_MS);
 }
 
 static enum life_decision stopping(struct life *l)
@@ -639,8 +638,10 @@ enum life_decision elastic_step(struct life *l)
 {
 	const struct node_claim *n = life_claim(l);
 
+	if (!l->elastic)
+		l->elastic = mem_new(struct life_elastic);
 	/* mutant: burst-outlives-unserved */
-	if (without_pods[l->state] && !l->elastic.busy && life_paid_over(l))
+	if (without_pods[l->state] && !l->elastic->busy && life_paid_over(l))
 		return life_goto(l, MACHINE_STOPPING, NULL, REASON_DeadlineExceeded,
 				 "BurstPolicy %s no longer pays for this instance",
 				 n->spec.burst->policy_ref.name);

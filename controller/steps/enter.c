@@ -5,6 +5,7 @@
  * tests/world/test_restore.c
  */
 #include <assert.h>
+#include <stdlib.h>
 
 #include "controller/steps/enter.h"
 #include "base/log.h"
@@ -161,14 +162,15 @@ static void begin(struct life *l, const char *why)
 
 void decision_enact(struct life *l, enum life_decision d)
 {
-	struct life_decided made = l->journal.decided;
+	struct life_decided *made = l->journal.decided;
 
-	assert((d == LIFE_CHANGE) == made.made);
-	if (!made.made)
+	assert((d == LIFE_CHANGE) == (made != NULL));
+	if (!made)
 		return;
-	l->journal.decided = (struct life_decided){.made = false};
-	if (made.begins)
-		begin(l, made.message);
+	l->journal.decided = NULL;
+	if (made->begins)
+		begin(l, made->message);
 	else
-		enter(l, &made);
+		enter(l, made);
+	free(made);
 }

@@ -93,11 +93,11 @@ static bool ensure_token_gone(struct life *l, const struct node_claim *n, struct
 	case ASK_OK:
 		return true;
 	case ASK_FAILED:
-		if (l->question.answer.err.kind == ERR_NOT_FOUND)
+		if (life_answer_error(l)->kind == ERR_NOT_FOUND)
 			return true;
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
 			  "the bootstrap token could not be deleted: %s",
-			  l->question.answer.err.text);
+			  life_answer_error(l)->text);
 		life_ask_again(l);
 		return false;
 	case ASK_NONE:
@@ -161,7 +161,7 @@ enum life_decision step_joining(struct life *l)
 		return d;
 	case ASK_FAILED:
 		life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable,
-			  "labels of the Node could not be set: %s", l->question.answer.err.text);
+			  "labels of the Node could not be set: %s", life_answer_error(l)->text);
 		life_ask_again(l);
 		return d;
 	case ASK_OK:

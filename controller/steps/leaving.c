@@ -97,7 +97,7 @@ static void tell_owed(struct life *l, const struct virtual_cluster *vc, const ch
 		   "and tries for 24 h to delete the Node",
 		   node,
 		   refused && !l->question.answer.ok
-			   ? l->question.answer.err.text
+			   ? life_answer_error(l)->text
 			   : "the tenant's API server did not complete the deletion in time",
 		   l->name);
 	str_clean(note);
@@ -191,8 +191,8 @@ static bool ensure_let_go(struct life *l, struct tenant *t, const struct tenant_
 		life_ask_volumes(l, t);
 		return false;
 	case ASK_FAILED:
-		if (l->question.answer.err.kind != ERR_DENIED &&
-		    l->question.answer.err.kind != ERR_NOT_FOUND) {
+		if (life_answer_error(l)->kind != ERR_DENIED &&
+		    life_answer_error(l)->kind != ERR_NOT_FOUND) {
 			life_ask_again(l);
 			return false;
 		}

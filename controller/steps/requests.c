@@ -29,8 +29,9 @@ static void forget_backoffs(struct life *l)
 	life_observation_retry(l);
 	life_listing_retry(l);
 	l->boot.retry = l->agent && agent_session_has_other_protocol(l->agent);
-	l->attached.again |= !str_empty(l->m->status.bmc.refused_secret_version) ||
-			     l->observation.error.code == PROVIDER_PASSWORD_CHANGE;
+	l->attached.again |=
+		!str_empty(l->m->status.bmc.refused_secret_version) ||
+		(l->observation.error && l->observation.error->code == PROVIDER_PASSWORD_CHANGE);
 }
 
 /* Sends the event that shows the operator that drover carries out the retry, and what it does.

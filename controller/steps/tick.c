@@ -153,7 +153,7 @@ static bool ensure_seen_written(struct life *l)
 	if (!serial[0] && str_eq(uuid, st->identity.system_uuid))
 		serial = str_or(st->identity.serial_number, "");
 	if (!news && str_eq(st->power.state, power) &&
-	    str_eq(str_or(st->bmc.session_uri, ""), l->observation.session_uri) &&
+	    str_eq(str_or(st->bmc.session_uri, ""), str_or(l->observation.session_uri, "")) &&
 	    str_eq(st->bmc.secret_version, l->attached.secret_version) &&
 	    str_eq(str_or(st->identity.system_uuid, ""), uuid) &&
 	    str_eq(str_or(st->identity.serial_number, ""), serial) &&
@@ -161,7 +161,7 @@ static bool ensure_seen_written(struct life *l)
 	     str_eq(st->bmc.fingerprint, l->observation.learned_pin)))
 		return true;
 	s = json_pack("{s:{s:s}, s:{s:s, s:s*}, s:{s:s, s:s}}", "power", "state", power, "bmc",
-		      "sessionURI", l->observation.session_uri, "secretVersion",
+		      "sessionURI", str_or(l->observation.session_uri, ""), "secretVersion",
 		      l->attached.secret_version, "identity", "systemUUID", uuid, "serialNumber",
 		      serial);
 	life_set_time(json_object_get(s, "power"), "observedTime", loop_wall(l->c->loop));
@@ -261,9 +261,9 @@ static void life_detach(struct life *l)
 	detach_bmc(l);
 	l->driver = NULL;
 	life_port_drop(l);
-	if (l->elastic.busy) {
+	if (l->elastic && l->elastic->busy) {
 		/* The launch or termination in flight will not be answered. */
-		l->elastic.busy = false;
+		l->elastic->busy = false;
 		life_act_unanswered(l);
 		elastic_forget(l);
 	}
@@ -300,8 +300,8 @@ static bool ensure_bmc_attached(struct life *l)
 		return true;
 	}
 	if (!l->bmc) {
-		err_clear(&l->attached.error);
-		l->bmc = driver_attach(l->driver, l->m, &version, &l->attached.error);
+		l->bmc = driver_attach(l->driver, l->m, &version, &e);
+		err_save(&l->attached.error, l->bmc ? NULL : &e);
 		/* start no timer: the Secret of the BMC starts a turn when it arrives or changes */
 		if (!l->bmc)
 			return true;
@@ -468,7 +468,7 @@ static int64_t next_turn_ms(const struct life *l)
 	int64_t ms = idle ? l->c->o.idle_poll_ms : l->c->o.poll_ms,
 		again = l->observation.after - loop_now(l->c->loop);
 
-	return l->observation.error.kind != ERR_NONE && again > 0 && again < ms ? again : ms;
+	return l->observation.error && again > 0 && again < ms ? again : ms;
 }
 
 static void on_tick(void *arg)
@@ -479,7 +479,7 @@ static void on_tick(void *arg)
 	l->m = CTX_GET(c, OBJECT_MACHINE, machine, l->name);
 	if (!l->m) {
 		if (!writer_busy(&l->journal.write) && !l->question.call && !l->port.busy &&
-		    !l->elastic.busy) {
+		    !(l->elastic && l->elastic->busy)) {
 			map_del(l->all->map, l->name);
 			life_free(l);
 		}
@@ -525,6 +525,7 @@ static void life_free(struct life *l)
 	free(l->attached.seat);
 	free(l->attached.secret_version);
 	life_bmc_facts_done(l);
+	life_parts_free(l);
 	free(l->tenant);
 	free(l->name);
 	free(l);
@@ -660,7 +661,7 @@ bool lives_login(const struct lives *ls, const char *machine, struct login_try *
 		*out = (struct login_try){.version = l->attached.secret_version,
 					  .accepted =
 						  l->observation.known || life_session(l, &only),
-					  .failed = l->observation.error.kind != ERR_NONE};
+					  .failed = l->observation.error != NULL};
 	return l != NULL;
 }
 

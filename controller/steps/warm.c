@@ -150,7 +150,7 @@ bool life_ensure_warm_left(struct life *l)
 	/* In two cases retire without switching the machine off. First, if its BMC does not answer,
 	 * may not be contacted, or does not report the approved identity. Second, if the machine
 	 * runs a system that another party booted, which drover must not switch off. */
-	if (l->observation.error.kind != ERR_NONE || !life_bmc_is_open(l, &why, text) ||
+	if (l->observation.error || !life_bmc_is_open(l, &why, text) ||
 	    (l->observation.known &&
 	     (life_identity(l, &e) < 0 ||
 	      (l->observation.power != PROVIDER_POWER_OFF && !life_warm_may_be_on(l))))) {

@@ -187,6 +187,25 @@ static void clearing_leaves_nothing(void **state)
 	assert_string_equal(e.text, "");
 }
 
+static void a_saved_error_replaces_the_one_before(void **state)
+{
+	struct err *saved = NULL, e;
+
+	(void)state;
+	err_save(&saved, NULL);
+	assert_null(saved);
+	(void)!err_set(&e, ERR_DENIED, 401, "refused");
+	err_save(&saved, &e);
+	assert_string_equal(saved->text, "refused");
+	assert_int_equal(saved->code, 401);
+	(void)!err_set(&e, ERR_TIMEOUT, 0, "late");
+	err_save(&saved, &e);
+	assert_int_equal(saved->kind, ERR_TIMEOUT);
+	assert_string_equal(saved->text, "late");
+	err_save(&saved, NULL);
+	assert_null(saved);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +220,7 @@ int main(void)
 		cmocka_unit_test(only_what_time_may_cure_is_tried_again),
 		cmocka_unit_test(every_kind_has_a_name_of_its_own),
 		cmocka_unit_test(clearing_leaves_nothing),
+		cmocka_unit_test(a_saved_error_replaces_the_one_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,21 @@ static void failing_ends_the_program(void **state)
 	assert_false(survives(ask_jansson_for_too_much));
 }
 
+static void a_saved_text_replaces_the_one_before(void **state)
+{
+	char *text = NULL;
+
+	(void)state;
+	mem_save(&text, 8, "");
+	assert_null(text);
+	mem_save(&text, 8, "a longer text");
+	assert_string_equal(text, "a longe");
+	mem_save(&text, 4, text);
+	assert_string_equal(text, "a l");
+	mem_save(&text, 4, NULL);
+	assert_null(text);
+}
+
 static void jansson_works_with_our_allocator(void **state)
 {
 	json_t *o;
@@ -134,6 +149,7 @@ int main(void)
 		cmocka_unit_test(a_size_of_zero_is_still_memory),
 		cmocka_unit_test(an_array_grows_and_keeps_its_elements),
 		cmocka_unit_test(texts_are_copied),
+		cmocka_unit_test(a_saved_text_replaces_the_one_before),
 		cmocka_unit_test(failing_ends_the_program),
 		cmocka_unit_test(jansson_works_with_our_allocator),
 	};

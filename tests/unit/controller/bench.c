@@ -653,6 +653,7 @@ void bench_life_done(struct life *l)
 {
 	writer_stop(&l->journal.write);
 	loop_timer_stop(&l->timer);
+	life_parts_free(l);
 	free(l->name);
 	free(l);
 }
