@@ -12,16 +12,30 @@
  * The arena is a chain of blocks, the newest first. The arena itself and its first block are one
  * allocation of 256 bytes; block sizes double up to 64 KiB. An allocation that exceeds a quarter of
  * the next block's size gets a block of its own. Such a block is inserted second in the chain, so
- * that the rest of the first block stays in use. Under AddressSanitizer all bytes of a block that
- * no allocation has returned are poisoned.
+ * that the rest of the first block stays in use. Texts need no alignment: they are taken from the
+ * end of the first block, everything else from its beginning. Under AddressSanitizer all bytes of a
+ * block that no allocation has returned are poisoned.
+ *
+ *   | objects -->           <-- texts |
+ *   0          used      cap          original cap
  */
 enum { FIRST = 256, LARGEST = 64 * 1024 };
+
+/* Largest size in bytes that arena_like() allocates at once. */
+enum { LIKE_MOST = 16 * 1024 };
 
 /* Allocations from this size on are zeroed by calloc(), so that pages which nobody uses are not
  * touched. */
 #define LAZY ((size_t)128 * 1024)
 
 #define ALIGN _Alignof(max_align_t)
+
+/* Under AddressSanitizer a text is followed by poisoned bytes, so that an overrun is found. */
+#ifdef __SANITIZE_ADDRESS__
+enum { GAP = 8 };
+#else
+enum { GAP = 0 };
+#endif
 
 struct block {
 	struct block *next;
@@ -33,6 +47,8 @@ struct arena {
 	struct block *head;
 	/* Total number of bytes that the arena has allocated with malloc(). */
 	size_t size;
+	/* Total number of bytes that were allocated in the arena. */
+	size_t used;
 	/* Size of the next ordinary block. */
 	size_t next_size;
 	struct block first;
@@ -48,6 +64,38 @@ struct arena *arena_new(void)
 	ASAN_POISON_MEMORY_REGION(a->first.data, a->first.cap);
 	a->head = &a->first;
 	return a;
+}
+
+struct arena *arena_sized(size_t bytes)
+{
+	struct arena *a;
+	size_t size;
+
+	if (__builtin_add_overflow(bytes, sizeof(*a), &size))
+		abort();
+	if (size < FIRST)
+		return arena_new();
+	a = size < LAZY ? mem_realloc_array(NULL, 1, size) : mem_calloc(1, size);
+	a->size = size;
+	a->used = 0;
+	a->next_size = 2 * FIRST;
+	a->first = (struct block){.cap = size - sizeof(*a)};
+	ASAN_POISON_MEMORY_REGION(a->first.data, a->first.cap);
+	a->head = &a->first;
+	return a;
+}
+
+struct arena *arena_like(const struct arena_sizes *s)
+{
+	const size_t size = s->lately[0] < s->lately[1] ? s->lately[0] : s->lately[1];
+
+	return arena_sized(size < LIKE_MOST ? size : LIKE_MOST);
+}
+
+void arena_note(struct arena_sizes *s, const struct arena *a)
+{
+	s->lately[1] = s->lately[0];
+	s->lately[0] = arena_used(a);
 }
 
 static void drop_blocks(struct arena *a)
@@ -106,6 +154,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	}
 	p = (char *)b->data + b->used;
 	b->used += size;
+	a->used += size;
 	ASAN_UNPOISON_MEMORY_REGION(p, asked);
 	return asked < LAZY ? memset(p, 0, asked) : p;
 }
@@ -119,11 +168,30 @@ void *arena_calloc(struct arena *a, size_t n, size_t size)
 	return arena_alloc(a, bytes);
 }
 
+/* Returns memory for a text of n bytes, with its final NUL; it is not zeroed. */
+static char *text_alloc(struct arena *a, size_t n)
+{
+	struct block *b = a->head;
+	char *p;
+
+	if (n > PTRDIFF_MAX - GAP)
+		abort();
+	if (n + GAP > b->cap - b->used)
+		return arena_alloc(a, n + GAP);
+	b->cap -= n + GAP;
+	a->used += n + GAP;
+	p = (char *)b->data + b->cap;
+	ASAN_UNPOISON_MEMORY_REGION(p, n);
+	return p;
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
-	size_t len = strnlen(s, n);
+	const size_t len = strnlen(s, n);
+	char *p = text_alloc(a, len + 1);
 
-	return memcpy(arena_alloc(a, len + 1), s, len);
+	p[len] = '\0';
+	return memcpy(p, s, len);
 }
 
 char *arena_strdup(struct arena *a, const char *s)
@@ -143,7 +211,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_end(ap);
 	if (n < 0)
 		abort();
-	s = arena_alloc(a, (size_t)n + 1);
+	s = text_alloc(a, (size_t)n + 1);
 	vsnprintf(s, (size_t)n + 1, fmt, again);
 	va_end(again);
 	return s;
@@ -152,4 +220,9 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 size_t arena_size(const struct arena *a)
 {
 	return a->size;
+}
+
+size_t arena_used(const struct arena *a)
+{
+	return a->used;
 }

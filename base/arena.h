@@ -8,12 +8,25 @@
  * arena: memory for one pass, one request or one decoded object, freed as a whole.
  *
  * A long-lived object must not point into an arena that it does not own. A failed allocation aborts
- * the program. Memory is zeroed and aligned for any type. An arena starts small (256 bytes),
- * because there are many objects that own an arena.
+ * the program. Memory is zeroed and aligned for any type; texts are not aligned. An arena starts
+ * small (256 bytes), because there are many objects that own an arena.
  */
 struct arena;
 
 struct arena *arena_new(void);
+/* Creates an arena with room for `bytes` bytes, as counted by arena_used(), so that an arena of
+ * known size wastes no memory. It grows like any other arena if more is allocated. */
+struct arena *arena_sized(size_t bytes);
+/* Sizes of the last two arenas of a kind of objects that are alike, the newer first. Initialized
+ * with zeros. */
+struct arena_sizes {
+	size_t lately[2];
+};
+/* Creates an arena for one more object of the kind. It is made for the smaller of the two sizes, so
+ * that one large object does not make the next one large, too. */
+struct arena *arena_like(const struct arena_sizes *s);
+/* Records the size of the arena of an object that is stored. */
+void arena_note(struct arena_sizes *s, const struct arena *a);
 void arena_free(struct arena *a);
 DEFINE_OWN(arena)
 
@@ -26,6 +39,8 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull));
 /* Returns the bytes that the arena has allocated with malloc(). */
 size_t arena_size(const struct arena *a);
+/* Returns the bytes that were allocated in the arena, with what their alignment needs. */
+size_t arena_used(const struct arena *a);
 
 #define arena_new_obj(a, type) ((type *)arena_alloc((a), sizeof(type)))
 

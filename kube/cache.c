@@ -67,6 +67,8 @@ struct kube_cache {
 	/* Objects learned inside a callback, to be applied afterwards. */
 	json_t *to_learn;
 	struct loop_defer bury, learn;
+	/* Sizes of the last projections, because the objects of a resource are alike. */
+	struct arena_sizes sizes;
 	/* Number and size of the projections in all slots. */
 	struct room used;
 	/* Number and size of the projections in the current list so far, staged or unchanged. */
@@ -202,7 +204,7 @@ enum verdict { KEEP, LEAVE_OUT, NO_ROOM, TAKE };
 static enum verdict project(struct kube_cache *c, const json_t *object, const struct who *w,
 			    struct slot **out)
 {
-	struct arena *a = arena_new();
+	struct arena *a = arena_like(&c->sizes);
 	struct err e = {0};
 	struct slot *s;
 	void *p;
@@ -227,6 +229,7 @@ static enum verdict project(struct kube_cache *c, const json_t *object, const st
 	s->pub.name = arena_strdup(a, w->name);
 	s->pub.uid = arena_strdup(a, w->uid);
 	s->pub.rv = str_copy(s->rv, sizeof(s->rv), w->rv) ? s->rv : arena_strdup(a, w->rv);
+	arena_note(&c->sizes, a);
 	*out = s;
 	return TAKE;
 }

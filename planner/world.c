@@ -396,7 +396,7 @@ static bool same_machine(const struct world_machine *a, const struct world_machi
 bool world_put_machine(struct world *w, const struct world_machine *m)
 {
 	struct world_stock *s, *old = map_get(w->machines, m->name);
-	struct arena *a = arena_new();
+	struct arena *a = arena_like(&w->machine_sizes);
 	struct world_machine it = *m, *c = &it;
 
 	TEXT(name);
@@ -416,6 +416,7 @@ bool world_put_machine(struct world *w, const struct world_machine *m)
 	s = mem_new(struct world_stock);
 	s->m = it;
 	s->arena = a;
+	arena_note(&w->machine_sizes, a);
 	map_put(w->machines, m->name, s);
 	join_group(w, s);
 	return true;
@@ -445,7 +446,7 @@ static bool same_claim(const struct world_claim *a, const struct world_claim *b)
 
 bool world_put_claim(struct world *w, const struct world_claim *m)
 {
-	struct arena *a = arena_new();
+	struct arena *a = arena_like(&w->claim_sizes);
 	struct world_claimed *held = arena_new_obj(a, struct world_claimed);
 	struct world_claim *c = &held->claim, *old = world_find(w->claims, m->name);
 
@@ -462,6 +463,7 @@ bool world_put_claim(struct world *w, const struct world_claim *m)
 	c->capacity = world_copy_resources(&m->capacity, a);
 	if (old && same_claim(old, c))
 		return nothing_new(a);
+	arena_note(&w->claim_sizes, a);
 	put(w->claims, c->name, held, a);
 	w->sorted_claims.fresh = false;
 	return true;
@@ -482,7 +484,7 @@ static bool same_node(const struct world_node *a, const struct world_node *b)
 
 bool world_put_node(struct world *w, const struct world_node *n)
 {
-	struct arena *a = arena_new();
+	struct arena *a = arena_like(&w->node_sizes);
 	const char *key = node_key(n->tenant, n->name, a);
 	struct world_host *h = arena_new_obj(a, struct world_host),
 			  *old = world_find(w->nodes, key);
@@ -498,6 +500,7 @@ bool world_put_node(struct world *w, const struct world_node *n)
 	if (old && same_node(&old->node, c))
 		return nothing_new(a);
 	h->load = load_of_node(w, n->tenant, n->name);
+	arena_note(&w->node_sizes, a);
 	put(w->nodes, key, h, a);
 	w->sorted_nodes.fresh = false;
 	return true;

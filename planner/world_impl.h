@@ -237,6 +237,8 @@ struct world_stock {
 struct world {
 	/* Key of the object (see world.h) -> struct world_object. */
 	struct map *tenants, *providers, *pools, *claims, *nodes;
+	/* Sizes of the copies of the most numerous objects */
+	struct arena_sizes claim_sizes, node_sizes, machine_sizes;
 	/* Machine name -> struct world_stock. */
 	struct map *machines;
 	/* world_kind.key -> struct world_kind. */

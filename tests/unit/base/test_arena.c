@@ -55,6 +55,70 @@ static void allocations_never_overlap(void **state)
 			assert_int_equal(p[i][k], i % 251);
 }
 
+static void texts_and_objects_share_a_block(void **state)
+{
+	OWN(arena) a = arena_new();
+	const char *text[400];
+	int64_t *number[400];
+
+	(void)state;
+	for (int i = 0; i < 400; i++) {
+		text[i] = arena_printf(a, "text %d", i);
+		number[i] = arena_new_obj(a, int64_t);
+		assert_int_equal((uintptr_t)number[i] % _Alignof(max_align_t), 0);
+		assert_int_equal(*number[i], 0);
+		*number[i] = i;
+	}
+	for (int i = 0; i < 400; i++) {
+		assert_int_equal(atoi(text[i] + 5), i);
+		assert_int_equal(*number[i], i);
+	}
+}
+
+static void fill(struct arena *a)
+{
+	for (int i = 0; i < 40; i++) {
+		(void)arena_printf(a, "a text of the object, %d", i);
+		(void)arena_alloc(a, 24);
+	}
+}
+
+static void an_arena_of_known_size_has_no_waste(void **state)
+{
+	OWN(arena) first = arena_new();
+	OWN(arena) second = NULL;
+
+	(void)state;
+	fill(first);
+	second = arena_sized(arena_used(first));
+	fill(second);
+	/* A text that finds no room at the end of a block is aligned. */
+	assert_in_range(arena_used(second), arena_used(first) - 64, arena_used(first) + 64);
+	assert_in_range(arena_size(second), arena_used(second), arena_used(first) + 128);
+	/* The arena grows like any other. */
+	fill(second);
+	assert_in_range(arena_used(second), 2 * arena_used(first) - 128,
+			2 * arena_used(first) + 128);
+	assert_in_range(arena_size(second), arena_used(second), 2 * arena_used(second));
+}
+
+static void alike_objects_get_arenas_of_their_size(void **state)
+{
+	struct arena_sizes s = {0};
+
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		OWN(arena) a = arena_like(&s);
+
+		/* The fourth is larger, which the fifth does not inherit. */
+		for (int k = 0; k < (i == 3 ? 20 : 1); k++)
+			fill(a);
+		arena_note(&s, a);
+		if (i == 2 || i == 4)
+			assert_in_range(arena_size(a), arena_used(a), arena_used(a) + 128);
+	}
+}
+
 static void it_starts_small_and_grows_with_measure(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -137,6 +201,9 @@ int main(void)
 		cmocka_unit_test(memory_is_zeroed_and_aligned_even_after_a_clear),
 		cmocka_unit_test(a_large_piece_is_zeroed_although_its_memory_was_used_before),
 		cmocka_unit_test(allocations_never_overlap),
+		cmocka_unit_test(texts_and_objects_share_a_block),
+		cmocka_unit_test(an_arena_of_known_size_has_no_waste),
+		cmocka_unit_test(alike_objects_get_arenas_of_their_size),
 		cmocka_unit_test(it_starts_small_and_grows_with_measure),
 		cmocka_unit_test(a_large_piece_leaves_the_current_block_in_use),
 		cmocka_unit_test(texts_are_copied),
