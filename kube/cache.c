@@ -565,6 +565,19 @@ static bool on_same(const char *ns, const char *name, const char *rv, uint64_t d
 	return str_copy(s->rv, sizeof(s->rv), rv);
 }
 
+/* True for the event of a version that was learned from the reply to a write. */
+static bool on_stored(const char *ns, const char *name, const char *rv, void *arg)
+{
+	struct kube_cache *c = arg;
+	char key[KEY_SIZE];
+	struct slot *s = key_of(key, ns, name) ? map_get(c->slots, key) : NULL;
+
+	if (!s || !str_eq(s->pub.rv, rv))
+		return false;
+	s->seen = c->list_no;
+	return true;
+}
+
 static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 {
 	struct kube_cache *c = arg;
@@ -573,8 +586,11 @@ static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 
 	if (identify(c, object, &w) < 0)
 		return;
-	/* An event that arrived in several pieces has not been compared with the stored digest yet:
-	 * compare it here. kube_reflect compares only events that arrive in one piece. */
+	/* An event that arrived in several pieces has not been compared with the stored version and
+	 * digest yet: compare it here. kube_reflect compares only events that arrive in one
+	 * piece. */
+	if (!deleted && on_stored(w.ns, w.name, w.rv, c))
+		return;
 	if (!deleted && c->spec.same_untold && on_same(w.ns, w.name, w.rv, digest, c))
 		return;
 	if (!deleted) {
@@ -659,6 +675,7 @@ struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_
 		.list_item = on_list_item,
 		.list_end = on_list_end,
 		.event = on_event,
+		.stored = on_stored,
 		.health = on_health,
 	};
 	static const struct kube_reflect_ops untold = {
@@ -666,6 +683,7 @@ struct kube_cache *kube_cache_new(struct loop_group *g, const struct kube_cache_
 		.list_item = on_list_item,
 		.list_end = on_list_end,
 		.event = on_event,
+		.stored = on_stored,
 		.same = on_same,
 		.health = on_health,
 	};

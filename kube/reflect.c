@@ -235,18 +235,25 @@ static bool take_note(const struct scan_line *line, enum kube_note which, char *
 	return true;
 }
 
-/* True if no member that the cache wants has changed. The object in the line is then not built,
- * because in a large cluster the majority of events are heartbeats. */
+/* True if the version in the line is stored already, or if no member that the cache wants has
+ * changed. The object in the line is then not built, because in a large cluster the majority of
+ * events are heartbeats and this client's own writes. */
 static bool is_known(struct kube_call *call, const struct scan_line *line)
 {
 	struct kube_reflect *r = call->arg;
+	const struct kube_reflect_ops *ops = r->ops;
 	char type[16], ns[NOTE_MAX], name[NOTE_MAX], rv[NOTE_MAX];
+	bool changed;
 
-	if (!take_note(line, KUBE_NOTE_TYPE, type, sizeof(type)) || strcmp(type, "MODIFIED") != 0 ||
+	if (!take_note(line, KUBE_NOTE_TYPE, type, sizeof(type)) ||
 	    !take_note(line, KUBE_NOTE_NAMESPACE, ns, sizeof(ns)) ||
 	    !take_note(line, KUBE_NOTE_NAME, name, sizeof(name)) ||
-	    !take_note(line, KUBE_NOTE_RV, rv, sizeof(rv)) || !*name || !*rv ||
-	    !r->ops->same(ns, name, rv, line->digest, r->arg))
+	    !take_note(line, KUBE_NOTE_RV, rv, sizeof(rv)) || !*name || !*rv)
+		return false;
+	changed = !strcmp(type, "MODIFIED");
+	if (!((changed || !strcmp(type, "ADDED")) && ops->stored &&
+	      ops->stored(ns, name, rv, r->arg)) &&
+	    !(changed && ops->same && ops->same(ns, name, rv, line->digest, r->arg)))
 		return false;
 	r->heard = now(r);
 	r->progress = true;
@@ -341,7 +348,7 @@ static void begin_watch(struct kube_reflect *r)
 	call->max_item = r->max_item + LINE_EXTRA;
 	call->on_open = on_open;
 	call->on_item = on_line;
-	call->is_known = r->ops->same ? is_known : NULL;
+	call->is_known = r->ops->same || r->ops->stored ? is_known : NULL;
 	call->digests = r->ops->same;
 	call->end = on_watch_end;
 	call->arg = r;

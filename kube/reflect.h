@@ -25,6 +25,10 @@ struct kube_reflect_ops {
 	/* Called for each event of the watch. digest: hash of the wanted members of the object
 	 * except its name, namespace and version; computed only if same is set. */
 	void (*event)(bool deleted, json_t *object, uint64_t digest, void *arg);
+	/* Called for an object that was added or changed, before it is built, because the majority
+	 * of the events of some resources report this client's own writes. True: version rv of the
+	 * object is stored; event() and same() are not called. NULL: not asked. */
+	bool (*stored)(const char *ns, const char *name, const char *rv, void *arg);
 	/* Called for a changed object with its digest, before the object is built. True: the object
 	 * is equal to the stored one; event() is not called, and the version is recorded. NULL:
 	 * every event is reported. */

@@ -8,7 +8,7 @@
 
 #define CAUSES_WEIGHT 4096
 
-static const struct scan_want all_meta[] = {SCAN_DROP("managedFields"), SCAN_REST};
+static const struct scan_want all_meta[] = {KUBE_WANT_META, SCAN_DROP("managedFields"), SCAN_REST};
 const struct scan_want kube_want_all[] = {SCAN_SOME("metadata", all_meta), SCAN_REST};
 
 static const struct scan_want identity_meta[] = {KUBE_WANT_META, SCAN_END};

@@ -112,8 +112,9 @@ struct scan_line {
 };
 
 struct scan_ops {
-	/* Called for a line that is complete within one chunk; may be NULL; requires spec.digests.
-	 * True: the line is not built and on_value() is not called. */
+	/* Called for a line that is complete within one chunk, before anything is built from it;
+	 * may be NULL. Without spec.digests, line->digest means nothing. True: the line is not
+	 * built and on_value() is not called. */
 	bool (*is_known)(const struct scan_line *line, void *arg);
 	/* Called for each element of a SCAN_EACH array. The scan owns value. -1 with *e set stops
 	 * the scan. */
