@@ -40,6 +40,9 @@ static bool belongs(enum machine_list list, const struct machine *m)
 	case MACHINES_SPARE:
 		return m->status.warm_for ||
 		       str_eq(m->status.state, machine_state_info[MACHINE_FREE].name);
+	case MACHINES_KNOWN:
+		return !m->status.state ||
+		       str_eq(m->status.state, machine_state_info[MACHINE_KNOWN].name);
 	case MACHINES_PROVISIONED:
 		return finalizer_is_on(&m->meta.finalizers, FINALIZER_PROVISIONED);
 	case MACHINE_LISTS:

@@ -16,6 +16,8 @@ enum machine_list {
 	MACHINES_FAILED,
 	/* Machines that are in state free, or have status.warmFor */
 	MACHINES_SPARE,
+	/* Machines in state known, or without a state */
+	MACHINES_KNOWN,
 	/* Machines with the finalizer of machines that drover defines at libvirt */
 	MACHINES_PROVISIONED,
 	MACHINE_LISTS,

@@ -10,9 +10,11 @@
  *
  * On the loop thread. The functions only mark machines and schedule ticks. A life is freed once its
  * Machine is deleted and none of its calls is in flight.
- * Tests: tests/world/test_review.c, tests/world/test_boot.c
+ * Tests: tests/unit/controller/steps/test_lives.c, tests/world/test_review.c,
+ * tests/world/test_boot.c
  */
 struct drift;
+struct index;
 struct underused;
 struct reclaims;
 struct unwanted;
@@ -38,6 +40,8 @@ struct lives {
 	struct lives_spec spec;
 	/* Machine name -> struct life */
 	struct map *map;
+	/* Names of the Machines by life.tenant */
+	struct index *by_tenant;
 };
 
 struct lives *lives_new(const struct lives_spec *spec);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/index.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -20,6 +21,7 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/core/host_clock.h"
 #include "controller/core/counters.h"
+#include "controller/core/machine_lists.h"
 #include "controller/hardware/login_guard.h"
 #include "controller/life/act.h"
 #include "controller/life/agent_boot.h"
@@ -480,6 +482,7 @@ static void on_tick(void *arg)
 	if (!l->m) {
 		if (!writer_busy(&l->journal.write) && !l->question.call && !l->port.busy &&
 		    !(l->elastic && l->elastic->busy)) {
+			index_put(l->all->by_tenant, l->name, NULL, 0);
 			map_del(l->all->map, l->name);
 			life_free(l);
 		}
@@ -556,6 +559,7 @@ void lives_update(struct lives *ls, const char *name, const struct machine *m)
 	if (m && !str_eq(l->tenant, m->status.tenant.name)) {
 		free(l->tenant);
 		l->tenant = mem_strdup(m->status.tenant.name);
+		index_put(ls->by_tenant, name, &(struct index_text){.text = l->tenant}, 1);
 	}
 	life_kick(l);
 }
@@ -575,28 +579,27 @@ void lives_kick(struct lives *ls, const char *name)
 		life_kick(it.value);
 }
 
+static bool kick_name(const char *name, void *arg)
+{
+	lives_kick(arg, name);
+	return true;
+}
+
 void lives_kick_of_tenant(struct lives *ls, const char *tenant)
 {
-	struct map_iter it;
+	index_each(ls->by_tenant, 0, tenant, kick_name, ls);
+	lives_kick_known(ls);
+}
 
-	map_for_each (it, ls->map) {
-		struct life *l = it.value;
-
-		if (l->state == MACHINE_KNOWN || str_eq(l->tenant, tenant))
-			life_kick(l);
-	}
+static bool kick_machine(const struct machine *m, void *arg)
+{
+	lives_kick(arg, m->meta.name);
+	return true;
 }
 
 void lives_kick_known(struct lives *ls)
 {
-	struct map_iter it;
-
-	map_for_each (it, ls->map) {
-		struct life *l = it.value;
-
-		if (l->state == MACHINE_KNOWN)
-			life_kick(l);
-	}
+	machine_lists_each(ls->spec.parts.c, MACHINES_KNOWN, kick_machine, ls);
 }
 
 void lives_reattach(struct lives *ls, const char *name)
@@ -671,6 +674,7 @@ struct lives *lives_new(const struct lives_spec *spec)
 
 	ls->spec = *spec;
 	ls->map = map_new(NULL);
+	ls->by_tenant = index_new(1);
 	return ls;
 }
 
@@ -683,5 +687,6 @@ void lives_free(struct lives *ls)
 	map_for_each (it, ls->map)
 		life_free(it.value);
 	map_free(ls->map);
+	index_free(ls->by_tenant);
 	free(ls);
 }

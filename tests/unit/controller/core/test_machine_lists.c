@@ -47,7 +47,10 @@ static void a_machine_is_on_the_lists_that_its_status_says(void **state)
 	put(d, "c", "['" FINALIZER_PROVISIONED "']",
 	    "{'state': 'dirty', 'failures': [{'time': '2026-11-01T10:00:00Z', 'reason': "
 	    "'JoinTimeout'}]}");
+	put(d, "e", "[]", "{}");
+	put(d, "f", "[]", "{'state': 'known'}");
 	assert_string_equal(on(d, MACHINES_SPARE, 9), "a ");
+	assert_string_equal(on(d, MACHINES_KNOWN, 9), "e f ");
 	assert_string_equal(on(d, MACHINES_FAILED, 9), "c ");
 	assert_string_equal(on(d, MACHINES_PROVISIONED, 9), "c ");
 	bench_status(d, OBJECT_MACHINE, "b", "{'warmFor': {'name': 'h100', 'uid': 'u'}}");
@@ -57,6 +60,8 @@ static void a_machine_is_on_the_lists_that_its_status_says(void **state)
 	assert_string_equal(on(d, MACHINES_FAILED, 9), "");
 	bench_status(d, OBJECT_MACHINE, "a", "{'state': 'claimed'}");
 	assert_string_equal(on(d, MACHINES_SPARE, 9), "b c ");
+	bench_status(d, OBJECT_MACHINE, "e", "{'state': 'free'}");
+	assert_string_equal(on(d, MACHINES_KNOWN, 9), "f ");
 }
 
 static void a_machine_that_has_gone_is_on_no_list(void **state)
