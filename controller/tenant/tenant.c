@@ -93,8 +93,8 @@ __attribute__((format(printf, 3, 4))) static void tenant_say(struct tenant *t, c
 
 static void take_down(struct tenant *t)
 {
-	/* Without a client there are no calls. The callee looks at each machine, so that 500 tenants
-	 * that start would be expensive. */
+	/* Without a client there are no calls. The callee looks at each machine, so that 500
+	 * tenants that start would be expensive. */
 	if (t->client)
 		t->all->hooks.closing(t, t->all->hooks.arg);
 	loop_timer_stop(&t->timer);
@@ -413,12 +413,15 @@ static void build(struct tenant *t, const struct virtual_cluster *vc)
 				      .may_change_arg = t,
 				      .counted = count_request,
 				      .counted_arg = t->c->counters};
+	const bool was_read = t->client;
 	const char *whose;
 	struct err e;
 
 	take_down(t);
 	tenant_say(t, "Syncing", "its kubeconfig changed");
-	t->all->hooks.reset(t, t->all->hooks.arg);
+	/* The callee looks at each pod and Node of all tenants. */
+	if (was_read)
+		t->all->hooks.reset(t, t->all->hooks.arg);
 	t->on_host = vc->spec.nodes == VIRTUAL_CLUSTER_HOST;
 	if (!text) {
 		tenant_say(t, "KubeconfigRefused", "Secret %s has no key %s", r->name,

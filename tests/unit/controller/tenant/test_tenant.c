@@ -92,6 +92,33 @@ static void what_is_read_soon_is_not_said_to_be_read(void **state)
 	assert_string_equal(condition(d, "Ready"), "False Syncing");
 }
 
+static unsigned closings;
+
+static void on_closing(struct bench *d, const struct tenant *t)
+{
+	(void)d;
+	(void)t;
+	closings++;
+}
+
+/* Each closing looks at all machines, so 500 tenants that start must not cause one each. */
+static void only_a_client_that_existed_is_closed(void **state)
+{
+	struct bench *d = *state;
+
+	closings = 0;
+	d->on_closing = on_closing;
+	bench_tenants(d);
+	bench_fleet(d);
+	bench_run(d, 5000);
+	assert_true(tenant_usable(team(d)));
+	assert_int_equal(closings, 0);
+	bench_secret(d, "team-a", "config", bench_kubeconfig(d, BENCH_TEAM, ""), NULL, NULL);
+	bench_run(d, 60000);
+	assert_int_equal(closings, 1);
+	d->on_closing = NULL;
+}
+
 static const char *key_pair(struct bench *d, const char *key)
 {
 	char *cert64 = crypto_base64(PEMS_CERT, strlen(PEMS_CERT));
@@ -512,6 +539,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_tenant_whose_kubeconfig_works_is_usable),
 		T(what_is_read_soon_is_not_said_to_be_read),
+		cmocka_unit_test_setup_teardown(only_a_client_that_existed_is_closed, bench_setup,
+						bench_teardown),
 		T(a_kubeconfig_that_could_turn_on_us_is_refused_with_the_field_named),
 		T(a_server_that_an_admin_wrote_stands_in_for_a_local_one),
 		T(a_secret_that_changed_with_its_spec_is_read_at_once),
