@@ -15,10 +15,11 @@ struct entry {
 	char *tenant;
 };
 
-/* States of one machine: a ring whose oldest entry is v[first]. */
+/* States of one machine: a ring whose oldest entry is v[first]. It has room for `cap` entries,
+ * because the majority of machines have few. Until it has LIFE_LOG_MAX entries, first is 0. */
 struct states {
-	struct entry v[LIFE_LOG_MAX];
-	size_t first, n;
+	struct entry *v;
+	size_t first, n, cap;
 };
 
 struct life_log {
@@ -30,8 +31,9 @@ static void states_free(void *p)
 {
 	struct states *s = p;
 
-	for (size_t i = 0; i < LIFE_LOG_MAX; i++)
+	for (size_t i = 0; i < s->n; i++)
 		free(s->v[i].tenant);
+	free(s->v);
 	free(s);
 }
 
@@ -51,15 +53,28 @@ void life_log_free(struct life_log *l)
 	free(l);
 }
 
+/* Returns the entry for the next state: a new one, or else the oldest. */
+static struct entry *next(struct states *s)
+{
+	struct entry *e;
+
+	if (s->n == LIFE_LOG_MAX) {
+		e = &s->v[s->first];
+		s->first = (s->first + 1) % LIFE_LOG_MAX;
+		free(e->tenant);
+		return e;
+	}
+	if (s->n == s->cap) {
+		s->cap = 2 * s->cap + 1 < LIFE_LOG_MAX ? 2 * s->cap + 1 : LIFE_LOG_MAX;
+		s->v = mem_realloc_array(s->v, s->cap, sizeof(*s->v));
+	}
+	return &s->v[s->n++];
+}
+
 static void add(struct states *s, const struct machine *m, enum machine_state state)
 {
-	struct entry *e = &s->v[(s->first + s->n) % LIFE_LOG_MAX];
+	struct entry *e = next(s);
 
-	if (s->n < LIFE_LOG_MAX)
-		s->n++;
-	else
-		s->first = (s->first + 1) % LIFE_LOG_MAX;
-	free(e->tenant);
 	*e = (struct entry){.state = state, .since = m->status.state_since};
 	if (!str_empty(m->status.tenant.name))
 		e->tenant = mem_strdup(m->status.tenant.name);
