@@ -66,7 +66,7 @@ void controller_leader_service(struct controller *c, const struct leader_service
  * called once. -1 with *e: the endpoint cannot be used. */
 int controller_trace(struct controller *c, const struct spans_spec *s, struct err *e)
 	__attribute__((warn_unused_result));
-/* Computes the gauges of /metrics from the present objects. */
+/* Computes the gauges of /metrics from the present objects, at once. For tests. */
 void controller_read_gauges(struct controller *c);
 /* Checks the counts and indexes that are kept up to date with each change (claims/supply_tally.h,
  * core/recheck.h) against all objects. Returns how many objects were counted or indexed wrongly.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/keys.h"
 #include "controller/core/spans.h"
@@ -59,15 +60,28 @@ static double preference(const char *accept, const char *type, const char *versi
 	return best;
 }
 
-static void on_metrics(struct httpd_req *q, void *arg)
+/* A request for /metrics that waits until the gauges are computed */
+struct scrape {
+	const struct endpoints *ep;
+	struct httpd_req *q;
+	struct gauges_wait wait;
+};
+
+static void on_gone(void *arg)
 {
-	const struct endpoints *ep = arg;
+	struct scrape *s = arg;
+
+	gauges_cancel(&s->wait);
+	free(s);
+}
+
+static void reply_metrics(const struct endpoints *ep, struct httpd_req *q)
+{
 	const char *accept = httpd_header(q, "Accept");
 	const double open = preference(accept, "application/openmetrics-text", "1.0.0");
 	const char *type;
 	struct buf b;
 
-	gauges_read(ep->gauges);
 	spans_count(ep->c->spans);
 	buf_init(&b, METRICS_MAX);
 	type = open > 0 && open >= preference(accept, "text/plain", "0.0.4") ? OPEN_TYPE
@@ -81,6 +95,25 @@ static void on_metrics(struct httpd_req *q, void *arg)
 	else
 		httpd_reply(q, 200, type, b.data, b.len);
 	buf_done(&b);
+}
+
+static void on_computed(void *arg)
+{
+	struct scrape *s = arg;
+
+	httpd_on_gone(s->q, NULL, NULL);
+	reply_metrics(s->ep, s->q);
+	free(s);
+}
+
+static void on_metrics(struct httpd_req *q, void *arg)
+{
+	const struct endpoints *ep = arg;
+	struct scrape *s = mem_new(struct scrape);
+
+	*s = (struct scrape){.ep = ep, .q = q, .wait = {.done = on_computed, .arg = s}};
+	httpd_on_gone(q, on_gone, s);
+	gauges_refresh(ep->gauges, &s->wait);
 }
 
 /* Answers 503 with the name of the leader, as far as this replica knows. The Lease may still name

@@ -1,5 +1,9 @@
-/* gauges: computes the current values for /metrics from the caches at each scrape. Events are
- * counted in core/counters.c instead. */
+/*
+ * gauges: computes the current values for /metrics from the caches at each scrape, in slices,
+ * because the fleet may have 10,000 machines. Events are counted in core/counters.c instead.
+ *
+ *   tenants (pods) --> machines --> claims --> show: bills, breakers, all values at once
+ */
 #include "controller/gauges.h"
 
 #include <stdlib.h>
@@ -13,11 +17,31 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/core/host_clock.h"
+#include "controller/core/sweep.h"
 #include "controller/gauge_counts.h"
 #include "controller/gauges_use.h"
 #include "controller/rules/ledger.h"
 #include "controller/rules/machine.h"
 #include "controller/tenant/tenant.h"
+
+/* Numbers of objects that one slice counts. A slice ends with the tenant that reaches the number of
+ * pods. */
+#define PODS_EACH_SLICE 500
+#define MACHINES_EACH_SLICE 200
+#define CLAIMS_EACH_SLICE 500
+
+/* The count in progress */
+struct pass {
+	/* Memory of the pass; NULL: none is in progress */
+	struct arena *arena;
+	enum { PASS_TENANTS, PASS_MACHINES, PASS_CLAIMS } at;
+	/* Names of the tenants, of which `next` have been counted */
+	const char **tenants;
+	size_t ntenants, next;
+	struct sweep sweep;
+	/* Number of Machines by state */
+	unsigned machines[MACHINE_STATES];
+};
 
 struct gauges {
 	const struct context *c;
@@ -38,43 +62,30 @@ struct gauges {
 	struct map *phases;
 	/* "tenant/currency" -> struct count (amount on the bill); entries are never removed */
 	struct map *money;
-};
-
-struct machine_tally {
-	struct gauges *f;
-	unsigned n[MACHINE_STATES];
+	struct pass pass;
+	struct loop_timer timer;
+	/* Callers of gauges_refresh() that wait (struct gauges_wait) */
+	struct list waits;
 };
 
 static bool count_machine(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
-	struct machine_tally *y = arg;
+	struct gauges *f = arg;
 	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
 
+	gauges_use_machine(f->use, m);
 	if (s == MACHINE_STATE_NONE)
 		return true;
-	y->n[s]++;
+	f->pass.machines[s]++;
 	if (s == MACHINE_QUARANTINED)
-		gauge_counts_add(y->f->reasons,
+		gauge_counts_add(f->reasons,
 				 str_or(m->status.quarantine ? m->status.quarantine->reason : NULL,
 					"Unknown"),
 				 1);
 	if (warm_is_ready(m))
-		gauge_counts_add(y->f->pools, m->status.warm_for->name, 1);
+		gauge_counts_add(f->pools, m->status.warm_for->name, 1);
 	return true;
-}
-
-static void read_machines(struct gauges *f)
-{
-	struct machine_tally y = {.f = f};
-
-	gauge_counts_reset(f->reasons);
-	gauge_counts_reset(f->pools);
-	kube_cache_each(f->c->cache[OBJECT_MACHINE], count_machine, &y);
-	for (int i = 0; i < MACHINE_STATES; i++)
-		metric_set(f->machines, LABELS(machine_state_info[i].name), y.n[i]);
-	gauge_counts_show(f->quarantined, f->reasons);
-	gauge_counts_show(f->warm, f->pools);
 }
 
 static bool count_claim(const struct kube_entry *en, void *arg)
@@ -89,15 +100,6 @@ static bool count_claim(const struct kube_entry *en, void *arg)
 	if (condition_is_true(&n->status.conditions, "Drifted"))
 		gauge_counts_add(f->drifting, str_or(n->spec.node_pool_ref.name, ""), 1);
 	return true;
-}
-
-static void read_claims(struct gauges *f)
-{
-	gauge_counts_reset(f->drifting);
-	gauge_counts_reset(f->waiting);
-	kube_cache_each(f->c->cache[OBJECT_NODE_CLAIM], count_claim, f);
-	gauge_counts_show(f->unapproved, f->waiting);
-	gauge_counts_show(f->drifted, f->drifting);
 }
 
 static bool count_asleep(const struct kube_entry *en, void *arg)
@@ -165,29 +167,147 @@ static bool shows_fleet(const struct context *c)
 	       (!c->lease || /* NULL in unit tests */ kube_lease_held(c->lease));
 }
 
-static void read_fleet(struct gauges *f)
+/* --- the pass --------------------------------------------------------------------------------- */
+
+static void pass_over(struct gauges *f)
 {
-	read_machines(f);
-	read_claims(f);
-	read_bills(f);
-	gauges_use_read(f->use);
-	read_tenants(f);
+	arena_free(f->pass.arena);
+	f->pass.arena = NULL;
 }
 
-void gauges_read(struct gauges *f)
+static void pass_begin(struct gauges *f)
+{
+	struct pass *p = &f->pass;
+	struct map_iter it;
+
+	pass_over(f);
+	*p = (struct pass){.arena = arena_new()};
+	p->tenants = arena_calloc(p->arena, map_size(f->tenants_of->map) + 1, sizeof(*p->tenants));
+	map_for_each (it, f->tenants_of->map)
+		p->tenants[p->ntenants++] = arena_strdup(p->arena, it.key);
+	gauge_counts_reset(f->reasons);
+	gauge_counts_reset(f->pools);
+	gauge_counts_reset(f->drifting);
+	gauge_counts_reset(f->waiting);
+	gauges_use_begin(f->use);
+}
+
+/* Returns true if tenants are left for the next slice. */
+static bool count_tenants(struct gauges *f)
+{
+	struct pass *p = &f->pass;
+	size_t pods = 0;
+
+	while (p->next < p->ntenants && pods < PODS_EACH_SLICE) {
+		const struct tenant *t = tenant_get(f->tenants_of, p->tenants[p->next++]);
+
+		pods += 1 + (t && t->pods ? kube_cache_size(t->pods) : 0);
+		if (t)
+			gauges_use_tenant(f->use, t);
+	}
+	return p->next < p->ntenants;
+}
+
+/* Counts a slice of the objects. Returns true until all are counted. */
+static bool pass_go_on(struct gauges *f)
+{
+	struct pass *p = &f->pass;
+
+	switch (p->at) {
+	case PASS_TENANTS:
+		if (count_tenants(f))
+			return true;
+		p->at = PASS_MACHINES;
+		sweep_begin(&p->sweep, f->c->cache[OBJECT_MACHINE], p->arena);
+		return true;
+	case PASS_MACHINES:
+		if (sweep_go_on(&p->sweep, MACHINES_EACH_SLICE, count_machine, f))
+			return true;
+		p->at = PASS_CLAIMS;
+		sweep_begin(&p->sweep, f->c->cache[OBJECT_NODE_CLAIM], p->arena);
+		return true;
+	case PASS_CLAIMS:
+		break;
+	}
+	return sweep_go_on(&p->sweep, CLAIMS_EACH_SLICE, count_claim, f);
+}
+
+static void show(struct gauges *f)
+{
+	for (int i = 0; i < MACHINE_STATES; i++)
+		metric_set(f->machines, LABELS(machine_state_info[i].name), f->pass.machines[i]);
+	gauge_counts_show(f->quarantined, f->reasons);
+	gauge_counts_show(f->warm, f->pools);
+	gauge_counts_show(f->unapproved, f->waiting);
+	gauge_counts_show(f->drifted, f->drifting);
+	read_bills(f);
+	gauges_use_show(f->use);
+	read_tenants(f);
+	pass_over(f);
+}
+
+/* Sets the gauges that each replica has. */
+static void read_own(struct gauges *f)
 {
 	const struct loop_stats stats = loop_stats(f->c->loop);
 
-	if (shows_fleet(f->c))
-		read_fleet(f);
-	else
-		metrics_forget(f->c->metrics);
 	metric_set(f->leading, NULL, f->c->leading);
 	metric_set(f->ahead, NULL, (double)host_clock_ahead(f->c) / 1000);
 	metric_set(f->turn, NULL, (double)stats.longest_ms);
 	metric_set(f->turn_cpu, NULL, (double)stats.longest_cpu_us / 1000);
 	if (stats.slowest)
 		metric_set(f->slowest, LABELS(stats.slowest), (double)stats.slowest_ms);
+}
+
+void gauges_read(struct gauges *f)
+{
+	if (shows_fleet(f->c)) {
+		pass_begin(f);
+		while (pass_go_on(f))
+			;
+		show(f);
+	} else {
+		pass_over(f);
+		metrics_forget(f->c->metrics);
+	}
+	read_own(f);
+}
+
+static void on_timer(void *arg)
+{
+	struct gauges *f = arg;
+	struct gauges_wait *w;
+
+	if (shows_fleet(f->c)) {
+		if (!f->pass.arena)
+			pass_begin(f);
+		if (pass_go_on(f)) {
+			loop_timer_start(&f->timer, 0);
+			return;
+		}
+		show(f);
+	} else {
+		pass_over(f);
+		metrics_forget(f->c->metrics);
+	}
+	read_own(f);
+	while ((w = list_first(&f->waits, struct gauges_wait, link))) {
+		list_remove(&w->link);
+		w->done(w->arg);
+	}
+}
+
+void gauges_refresh(struct gauges *f, struct gauges_wait *w)
+{
+	list_init(&w->link);
+	list_push_back(&f->waits, &w->link);
+	if (!loop_timer_active(&f->timer))
+		loop_timer_start(&f->timer, 0);
+}
+
+void gauges_cancel(struct gauges_wait *w)
+{
+	list_remove(&w->link);
 }
 
 struct gauges *gauges_new(const struct context *c, const struct tenants *tenants)
@@ -198,6 +318,8 @@ struct gauges *gauges_new(const struct context *c, const struct tenants *tenants
 	f->c = c;
 	f->tenants_of = tenants;
 	f->use = gauges_use_new(c, tenants);
+	list_init(&f->waits);
+	loop_timer_init(&f->timer, c->group, on_timer, f);
 	f->reasons = gauge_counts_new();
 	f->pools = gauge_counts_new();
 	f->drifting = gauge_counts_new();
@@ -249,6 +371,10 @@ void gauges_free(struct gauges *f)
 {
 	if (!f)
 		return;
+	list_for_each (w, &f->waits, struct gauges_wait, link)
+		list_remove(&w->link);
+	loop_timer_stop(&f->timer);
+	pass_over(f);
 	gauges_use_free(f->use);
 	map_free(f->reasons);
 	map_free(f->pools);

@@ -68,18 +68,13 @@ static bool is_read(const struct tenant *t)
 	       kube_cache_synced(t->pods);
 }
 
-static void read_pods(struct gauges_gpus *g)
+void gauges_gpus_tenant(struct gauges_gpus *g, const struct tenant *t)
 {
 	OWN(arena) a = arena_new();
-	struct map_iter it;
+	struct of_tenant y = {g, t, a};
 
-	map_clear(g->requests);
-	map_for_each (it, g->tenants->map) {
-		struct of_tenant y = {g, it.value, a};
-
-		if (is_read(y.t))
-			kube_cache_each(y.t->pods, add_pod, &y);
-	}
+	if (is_read(t))
+		kube_cache_each(t->pods, add_pod, &y);
 }
 
 /* --- machines --------------------------------------------------------------------------------- */
@@ -145,10 +140,8 @@ static bool is_out_of_order(const struct machine *m)
 	return m->status.hold || !is_reachable(m);
 }
 
-static bool add_machine(const struct kube_entry *en, void *arg)
+void gauges_gpus_machine(struct gauges_gpus *g, const struct machine *m)
 {
-	const struct machine *m = en->object;
-	struct gauges_gpus *g = arg;
 	const double gpus = (double)machine_gpus(g->c, m);
 	const struct user of = user_of(g->c, m);
 
@@ -194,14 +187,16 @@ static bool add_machine(const struct kube_entry *en, void *arg)
 		gpu_tally_add(g->tally, of.pool, NULL, GPU_OUT_OF_ORDER, gpus);
 		break;
 	}
-	return true;
 }
 
-void gauges_gpus_read(struct gauges_gpus *g)
+void gauges_gpus_begin(struct gauges_gpus *g)
 {
-	read_pods(g);
+	map_clear(g->requests);
 	gpu_tally_begin(g->tally);
-	kube_cache_each(g->c->cache[OBJECT_MACHINE], add_machine, g);
+}
+
+void gauges_gpus_show(struct gauges_gpus *g)
+{
 	gpu_tally_show(g->tally);
 	map_clear(g->requests);
 }

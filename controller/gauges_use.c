@@ -1,6 +1,7 @@
 #include "controller/gauges_use.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/annotations.h"
 #include "api/machine_states.h"
@@ -14,7 +15,6 @@
 
 struct gauges_use {
 	const struct context *c;
-	const struct tenants *tenants_of;
 	struct gauges_gpus *gpus;
 	struct metric *oldest, *unreachable, *stopped, *waiting, *longest;
 	/* Reason -> number of unreachable BMCs */
@@ -25,42 +25,27 @@ struct gauges_use {
 	/* pods: tenant -> number of waiting pods. pod_wait: tenant -> seconds that the tenant's
 	 * longest waiting pod has waited. */
 	struct map *pods, *pod_wait;
+	/* Wall ms at which the count in progress began */
+	int64_t now;
+	/* By state: longest time in s that a Machine has been in the state, in this count */
+	double oldest_s[MACHINE_STATES];
 };
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-struct tally {
-	struct gauges_use *u;
-	int64_t now;
-	double oldest[MACHINE_STATES];
-};
-
-static bool tally_machine(const struct kube_entry *en, void *arg)
+void gauges_use_machine(struct gauges_use *u, const struct machine *m)
 {
-	const struct machine *m = en->object;
-	struct tally *y = arg;
 	enum machine_state s = machine_state_find(str_or(m->status.state, "known"));
 	const struct condition *reachable = condition_get(&m->status.conditions, "Reachable");
-	double age = (double)(y->now - m->status.state_since) / 1000;
+	double age = (double)(u->now - m->status.state_since) / 1000;
 
+	gauges_gpus_machine(u->gpus, m);
 	if (s == MACHINE_STATE_NONE)
-		return true;
-	if (m->status.state_since && age > y->oldest[s])
-		y->oldest[s] = age;
+		return;
+	if (m->status.state_since && age > u->oldest_s[s])
+		u->oldest_s[s] = age;
 	if (reachable && reachable->status == CONDITION_FALSE)
-		gauge_counts_add(y->u->reasons, str_or(reachable->reason, "Unknown"), 1);
-	return true;
-}
-
-static void read_machines(struct gauges_use *u)
-{
-	struct tally y = {.u = u, .now = loop_wall(u->c->loop)};
-
-	gauge_counts_reset(u->reasons);
-	kube_cache_each(u->c->cache[OBJECT_MACHINE], tally_machine, &y);
-	for (int i = 0; i < MACHINE_STATES; i++)
-		metric_set(u->oldest, LABELS(machine_state_info[i].name), y.oldest[i]);
-	gauge_counts_show(u->unreachable, u->reasons);
+		gauge_counts_add(u->reasons, str_or(reachable->reason, "Unknown"), 1);
 }
 
 /* --- circuit breakers ------------------------------------------------------------------------- */
@@ -100,8 +85,6 @@ static void read_lines(struct gauges_use *u)
 /* --- tenants ---------------------------------------------------------------------------------- */
 
 struct of_tenant {
-	struct gauges_use *u;
-	const struct tenant *t;
 	int64_t now;
 	double pods, longest;
 };
@@ -121,31 +104,38 @@ static bool tally_pod(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-static void read_tenants(struct gauges_use *u)
+void gauges_use_tenant(struct gauges_use *u, const struct tenant *t)
 {
-	struct map_iter it;
+	struct of_tenant y = {.now = u->now};
 
-	gauge_counts_reset(u->pods);
-	gauge_counts_reset(u->pod_wait);
-	map_for_each (it, u->tenants_of->map) {
-		const struct tenant *t = it.value;
-		struct of_tenant y = {.u = u, .t = t, .now = loop_wall(u->c->loop)};
-
-		if (t->pods)
-			kube_cache_each(t->pods, tally_pod, &y);
-		gauge_counts_add(u->pods, t->name, y.pods);
-		gauge_counts_add(u->pod_wait, t->name, y.longest);
-	}
-	gauge_counts_show(u->waiting, u->pods);
-	gauge_counts_show(u->longest, u->pod_wait);
+	if (t->pods)
+		kube_cache_each(t->pods, tally_pod, &y);
+	gauge_counts_add(u->pods, t->name, y.pods);
+	gauge_counts_add(u->pod_wait, t->name, y.longest);
+	gauges_gpus_tenant(u->gpus, t);
 }
 
-void gauges_use_read(struct gauges_use *u)
+/* --- counts ----------------------------------------------------------------------------------- */
+
+void gauges_use_begin(struct gauges_use *u)
 {
-	read_machines(u);
+	u->now = loop_wall(u->c->loop);
+	memset(u->oldest_s, 0, sizeof(u->oldest_s));
+	gauge_counts_reset(u->reasons);
+	gauge_counts_reset(u->pods);
+	gauge_counts_reset(u->pod_wait);
+	gauges_gpus_begin(u->gpus);
+}
+
+void gauges_use_show(struct gauges_use *u)
+{
+	for (int i = 0; i < MACHINE_STATES; i++)
+		metric_set(u->oldest, LABELS(machine_state_info[i].name), u->oldest_s[i]);
+	gauge_counts_show(u->unreachable, u->reasons);
 	read_lines(u);
-	read_tenants(u);
-	gauges_gpus_read(u->gpus);
+	gauge_counts_show(u->waiting, u->pods);
+	gauge_counts_show(u->longest, u->pod_wait);
+	gauges_gpus_show(u->gpus);
 }
 
 struct gauges_use *gauges_use_new(const struct context *c, const struct tenants *tenants)
@@ -154,7 +144,6 @@ struct gauges_use *gauges_use_new(const struct context *c, const struct tenants 
 	struct metrics *m = c->metrics;
 
 	u->c = c;
-	u->tenants_of = tenants;
 	u->reasons = gauge_counts_new();
 	u->lines = gauge_counts_new();
 	u->pods = gauge_counts_new();

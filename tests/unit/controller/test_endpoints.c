@@ -114,6 +114,80 @@ static void the_leader_alone_shows_the_fleet(void **state)
 	page_has_fleet(d, true);
 }
 
+static unsigned told;
+
+static void on_told(void *arg)
+{
+	(void)arg;
+	told++;
+}
+
+static double machines(const struct bench *d, const char *state)
+{
+	return metric_get(metrics_find(d->c.metrics, "drover_machines"),
+			  (const char *const[]){state});
+}
+
+static void the_fleet_is_counted_in_slices(void **state)
+{
+	struct gauges_wait one = {.done = on_told}, two = {.done = on_told}, gone = one;
+	struct bench *d = *state;
+
+	for (int i = 0; i < 450; i++)
+		bench_put(d, arena_printf(d->a,
+					  "{'kind': 'Machine', 'metadata': {'name': 'm-%d'}, "
+					  "'spec': {'providerRef': {'name': 'hall-a'}}, 'status': "
+					  "{'state': 'free'}}",
+					  i));
+	bench_run(d, 1000);
+	d->c.ready = d->c.leading = true;
+	told = 0;
+	gauges_refresh(endpoints.gauges, &one);
+	gauges_refresh(endpoints.gauges, &gone);
+	assert_int_equal(told, 0);
+	gauges_cancel(&gone);
+	/* A count at once does not disturb the one in progress. */
+	bench_run(d, 0);
+	gauges_read(endpoints.gauges);
+	assert_true(machines(d, "free") == 450);
+	gauges_refresh(endpoints.gauges, &two);
+	bench_run(d, 1000);
+	assert_int_equal(told, 2);
+	assert_true(machines(d, "free") == 450);
+	/* A caller that waits when the gauges are freed is not called, and may still cancel. */
+	gauges_refresh(endpoints.gauges, &one);
+	gauges_free(endpoints.gauges);
+	gauges_cancel(&one);
+	bench_run(d, 1000);
+	assert_int_equal(told, 2);
+	endpoints.gauges = NULL;
+}
+
+static void on_no_answer(const struct http_reply *r, const struct err *e, void *arg)
+{
+	(void)r;
+	(void)e;
+	(void)arg;
+	fail_msg("a cancelled request has a reply");
+}
+
+static void who_asks_for_metrics_may_leave_before_they_are_counted(void **state)
+{
+	struct http_peer_spec spec = {.base_url = ORIGIN, .plain_ok = true};
+	struct http_call c = {.path = "/metrics", .done = on_no_answer};
+	struct bench *d = *state;
+	struct http_peer *p = http_peer_new(d->admin, &spec, &d->e);
+	struct http_req *q = http_start(p, &c);
+
+	/* The first turn delivers the request, the next ones would count. */
+	for (int i = 0; i < 3; i++)
+		bench_run(d, 0);
+	http_cancel(q);
+	bench_run(d, 5000);
+	http_peer_free(p);
+	assert_int_equal(get(d, "GET", "/metrics"), 200);
+}
+
 struct typed {
 	bool done;
 	char type[128], tail[16];
@@ -327,6 +401,8 @@ int main(void)
 		T(it_is_ready_once_caches_and_keys_are_in),
 		T(metrics_are_text_for_prometheus),
 		T(the_leader_alone_shows_the_fleet),
+		T(the_fleet_is_counted_in_slices),
+		T(who_asks_for_metrics_may_leave_before_they_are_counted),
 		T(the_format_is_the_one_that_the_client_prefers),
 		T(a_page_that_is_too_large_is_an_error),
 		T(who_leads_is_told),
