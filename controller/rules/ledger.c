@@ -1,5 +1,6 @@
 #include "controller/rules/ledger.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "base/money.h"
 #include "base/str.h"
@@ -64,14 +65,15 @@ bool ledger_month_times(const char *month, int64_t *begin, int64_t *end)
 	return str_to_time(t, end);
 }
 
-/* Sets out to the oldest month that is kept at the time now. */
+/* Sets out to the oldest month that is kept at the time now. Counts months as numbers, because each
+ * pass over the tenants asks for each of them. */
 static void oldest_kept(int64_t now, char out[static LEDGER_MONTH_SIZE])
 {
-	int64_t begin = now, end;
+	int months;
 
 	ledger_month(now, out);
-	for (int i = 1; i < LEDGER_MONTHS && ledger_month_times(out, &begin, &end); i++)
-		ledger_month(begin - 1, out);
+	months = 12 * atoi(out) + atoi(out + strlen("YYYY-")) - LEDGER_MONTHS;
+	str_format(out, LEDGER_MONTH_SIZE, "%04d-%02d", months / 12, months % 12 + 1);
 }
 
 /* --- sums ------------------------------------------------------------------------------------- */

@@ -151,6 +151,11 @@ static void fourteen_months_are_kept(void **state)
 	c = ledger_at(&c, at("2027-03-01T00:00:01Z"), a);
 	assert_int_equal(c.charges.n, LEDGER_MONTHS);
 	assert_string_equal(c.charges.v[0].month, "2026-02");
+	c = ledger_at(&c, at("2028-01-31T23:59:59Z"), a);
+	assert_string_equal(c.charges.v[0].month, "2026-12");
+	c = ledger_at(&c, at("2028-02-01T00:00:01Z"), a);
+	assert_string_equal(c.charges.v[0].month, "2027-01");
+	assert_int_equal(c.charges.n, LEDGER_MONTHS);
 }
 
 static void too_many_sums_lose_the_oldest_month(void **state)
