@@ -10,7 +10,7 @@
 /*
  * rack: the simulated rack of `drover up`. It has the machines, TLS listeners for their BMCs, one
  * more listener for users and for the program that moves switch ports, and the server of the OS
- * image. It runs in a process of its own (rack_process.h), so that the work of the machines does not
+ * image. It runs in a process of its own (rack_process.h), so that the work of machines does not
  * delay drover.
  * Tests: tests/unit/cli/up/test_rack.c, tests/real/up.py, examples/demo.py
  */

@@ -6,7 +6,8 @@
  * wait also decide which type is chosen; then a pod may lose its place to others. In a pool that
  * saves nodes room is reserved for pods behind, so a pod may get another machine; and where all
  * pods had one, but more would need more machines than there are, the plan is made without reserved
- * room, which may need one more for the same pods. The number of pods that are placed does not fall.
+ * room, which may need one more for the same pods. The number of pods that are placed does not
+ * fall.
  */
 #include "tests/unit/testing.h"
 
