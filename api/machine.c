@@ -145,7 +145,9 @@ static const struct field spec_fields[] = {
 	FIELD(machine_spec, management_policy, "managementPolicy", FIELD_ENUM,
 	      .enums = policy_names, .def = "\"Observe\"",
 	      .doc = "What drover may do with the machine. Observe: only read its state. Manage: "
-		     "operate it. Retire: drain and wipe it, then take it out of service."),
+		     "operate it. Retire: take it out of service when it serves no tenant any more "
+		     "and is wiped, or let go without a wipe (spec.waivers). \"drover retire\" "
+		     "drains it first."),
 	FIELD_PTR(machine_spec, approval, "approval", approval_fields, .rules = approval_rules,
 		  .doc = "Permission of an operator to erase the machine, to adopt it, or to send "
 			 "the password to its BMC. Written by \"drover approve\"."),
@@ -734,4 +736,19 @@ int machine_check(const void *object, const void *old, struct err *e)
 			       "status.tenancy: must not decrease, was %jd, got %jd",
 			       (intmax_t)o->status.tenancy, (intmax_t)m->status.tenancy);
 	return 0;
+}
+
+bool machine_is_unwiped(const struct machine *m)
+{
+	const struct machine_status *s = &m->status;
+	const bool unused = !s->last_wipe.tenancy && str_eq(str_or(s->state, "known"), "known");
+
+	if (m->spec.elastic || !s->tenancy || unused || str_eq(s->state, "retired") ||
+	    s->last_wipe.tenancy == s->tenancy)
+		return false;
+	for (size_t i = 0; i < m->spec.waivers.n; i++)
+		if (m->spec.waivers.v[i].what == WAIVED_RETIREMENT &&
+		    m->spec.waivers.v[i].tenancy >= s->tenancy)
+			return false;
+	return true;
 }

@@ -392,4 +392,10 @@ struct machine {
 	struct machine_status status;
 };
 
+/* True if the drives may hold data of the machine's last tenancy: status.lastWipe proves no wipe
+ * after that tenancy, and no entry Retirement of spec.waivers lets the machine go without one.
+ * False for a machine that drover has not used yet (state known, never wiped), for a retired
+ * machine, which was let go already, and for an elastic one, which drover never wipes. */
+bool machine_is_unwiped(const struct machine *m);
+
 #endif

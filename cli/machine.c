@@ -185,14 +185,15 @@ int cli_do_quarantine(struct cli_client *c, const char *name, const char *reason
 				      name_of(m), state_of(m), name_of(m)));
 }
 
-/* True if the machine is out of use, and no wipe of its last tenancy succeeded. */
-static bool is_unwiped(const json_t *m)
+/* True if the machine is out of use, and drover would not let it retire without a waiver. */
+static bool is_unwiped(const json_t *m, struct arena *a)
 {
-	const int64_t tenancy = json_int_at(m, "status", "tenancy");
+	struct err e;
+	void *object;
 
-	return str_eq(state_of(m), "quarantined") && tenancy &&
-	       (!json_at(m, "status", "lastWipe") ||
-		json_int_at(m, "status", "lastWipe", "tenancy") != tenancy);
+	return (str_eq(state_of(m), "quarantined") || str_eq(state_of(m), "known")) &&
+	       object_decode(&object_kinds[OBJECT_MACHINE], m, a, &object, &e) == 0 &&
+	       machine_is_unwiped(object);
 }
 
 int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
@@ -206,24 +207,26 @@ int cli_do_retire(struct cli_client *c, const char *name, const char *reason)
 			  .reason = reason,
 			  .tenancy = json_int_at(m, "status", "tenancy")};
 	json_t *spec;
+	bool unwiped;
 
 	if (!m)
 		return cli_failed_read(c, &e);
 	if (occupied(m))
 		return drain_first(c, m, reason, "Retire");
-	if (is_unwiped(m) && waive_all(&w, WAIVED_RETIREMENT)) {
+	unwiped = is_unwiped(m, a);
+	if (unwiped && waive_all(&w, WAIVED_RETIREMENT)) {
 		json_decref(w.list);
 		return 1;
 	}
 	spec = json_pack("{s:s}", "managementPolicy", "Retire");
 	waive_put(&w, spec);
-	return cli_write(
-		c, OBJECT_MACHINE, name_of(m),
-		json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
-			  str_or(json_str_at(m, "metadata", "resourceVersion"), ""), "spec", spec),
-		arena_printf(a, "machine %s (%s): drover no longer manages it%s", name_of(m),
-			     state_of(m),
-			     is_unwiped(m) ? "; it was not wiped after its last tenant" : ""));
+	return cli_write(c, OBJECT_MACHINE, name_of(m),
+			 json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion",
+				   str_or(json_str_at(m, "metadata", "resourceVersion"), ""),
+				   "spec", spec),
+			 arena_printf(a, "machine %s (%s): drover no longer manages it%s",
+				      name_of(m), state_of(m),
+				      unwiped ? "; it was not wiped after its last tenant" : ""));
 }
 
 /* --- confirm-off ------------------------------------------------------------------------------ */

@@ -58,6 +58,7 @@ static const char *const of_reason[REASONS] = {
 	[REASON_DriveLocked] = device,
 	[REASON_DriveZoned] = device,
 	[REASON_NotWiped] = device,
+	[REASON_WipeRequired] = operator_,
 	[REASON_EraseUnverified] = device,
 	[REASON_WipeRevoked] = device,
 	[REASON_EraseBelowPolicy] = operator_,

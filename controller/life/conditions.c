@@ -118,10 +118,14 @@ static bool reachable(const struct life *l, struct condition *c)
 static bool managed(const struct life *l, struct condition *c, struct arena *a)
 {
 	const struct machine_operation *op = l->m->status.operation;
+	const char *unwiped = machine_wipe_required(l->m, a);
 	struct err e;
 
 	*c = (struct condition){.type = "Managed", .status = CONDITION_FALSE, .message = ""};
-	if (l->m->spec.management_policy == MACHINE_RETIRE) {
+	if (unwiped) {
+		c->reason = reason_name(REASON_WipeRequired);
+		c->message = unwiped;
+	} else if (l->m->spec.management_policy == MACHINE_RETIRE) {
 		c->reason = "Retired";
 		c->message = "spec.managementPolicy is Retire";
 	} else if (l->m->spec.management_policy != MACHINE_MANAGE) {

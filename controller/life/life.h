@@ -527,6 +527,9 @@ struct life {
 	/* loop_now() before which no WipeRecord is created, because the last attempt to create one
 	 * failed. Written by life/wipe_attempt.c. */
 	int64_t record_after;
+	/* True: an event of this state has reported that the machine must be wiped before it
+	 * retires. Written by steps/rest.c. */
+	bool unwiped_told;
 
 	struct loop_defer tick;
 	struct loop_timer timer;

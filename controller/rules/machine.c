@@ -36,6 +36,24 @@ int64_t quarantine_due(const struct machine *m)
 	return q && q->exit == EXIT_AUTO ? m->status.state_since + quarantine_wait(m) : 0;
 }
 
+const char *machine_wipe_required(const struct machine *m, struct arena *a)
+{
+	const bool deleted = m->meta.deletion_timestamp != 0,
+		   rests = str_eq(m->status.state, "quarantined") ||
+			   str_eq(m->status.state, "known");
+
+	if ((!deleted && m->spec.management_policy != MACHINE_RETIRE) || !rests ||
+	    m->status.claim_ref || !machine_is_unwiped(m))
+		return NULL;
+	return arena_printf(
+		a,
+		"no wipe after tenancy %lld is proved, so the machine %s; to wipe it, run `drover "
+		"approve %s --wipe`; to let it go unwiped, an administrator runs `drover retire "
+		"%s`",
+		(long long)m->status.tenancy, deleted ? "is not deleted" : "does not retire",
+		m->meta.name, m->meta.name);
+}
+
 static json_t *reach(const struct machine *m)
 {
 	struct machine copy = {.spec = m->spec};

@@ -3,6 +3,7 @@
 
 #include "api/kinds.h"
 
+struct arena;
 /*
  * machine: queries that need only the spec and status of one Machine. Pure functions.
  * Tests: tests/world/test_verbs.c, tests/world/test_warm.c,
@@ -18,6 +19,12 @@ enum drain_then leave_then(const struct machine *m);
 int64_t quarantine_wait(const struct machine *m);
 /* Returns the wall time in ms at which drover tries the machine again; 0: an operator must act. */
 int64_t quarantine_due(const struct machine *m);
+
+/* Returns why the machine at rest neither retires nor disappears although an operator wants one of
+ * them (spec.managementPolicy is Retire, or the object is being deleted): no wipe after its last
+ * tenancy is proved. The text is in the arena. NULL: there is no such wish, or the machine need not
+ * be wiped, or is on its way through its states. */
+const char *machine_wipe_required(const struct machine *m, struct arena *a);
 
 /* Maximum number of consecutive agent boots of a machine that should be warm (powered on, with its
  * agent running). Afterwards drover leaves the machine off for a while. */
@@ -35,7 +42,6 @@ bool warm_is_ending(const struct machine *m);
  * domain, as NVIDIA's GPU feature discovery names it). machine_topology() returns the labels of m
  * with such keys, in the same order. The Node of m has the same labels, for selectors, spread and
  * affinity. The list is in the arena; the strings belong to m. */
-struct arena;
 bool machine_is_topology(const char *key);
 struct labels machine_topology(const struct machine *m, struct arena *a);
 

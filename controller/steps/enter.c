@@ -118,6 +118,7 @@ static void enter(struct life *l, const struct life_decided *d)
 	life_port_over(l);
 	life_ask_forget(l);
 	life_drop_work(l);
+	l->unwiped_told = false;
 	l->work.progress = 0;
 	l->work.knocked_at = 0;
 	l->work.join = (struct join_seen){0};

@@ -68,6 +68,9 @@ static bool ensure_end_state(struct life *l, enum life_decision *d)
 
 	switch (request_end_state(l, &text)) {
 	case DRAIN_RETIRE:
+		/* the machine retires later, because it must be wiped first */
+		if (l->m->spec.management_policy == MACHINE_RETIRE)
+			return true;
 		life_write(l, NULL, json_pack("{s:s}", "managementPolicy", "Retire"));
 		return false;
 	case DRAIN_QUARANTINE:
@@ -80,12 +83,32 @@ static bool ensure_end_state(struct life *l, enum life_decision *d)
 	return true;
 }
 
-/* True if the machine may retire now, because spec.managementPolicy is Retire, or because the
- * object is being deleted and drover may act on the deletion. */
+/* Sends an event, once in each state, if the machine stays only because it was not wiped. The
+ * condition Managed shows the same. */
+static void report_unwiped(struct life *l)
+{
+	OWN(arena) a = arena_new();
+	const char *text = machine_wipe_required(l->m, a);
+
+	if (!text || l->unwiped_told)
+		return;
+	l->unwiped_told = true;
+	ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(REASON_WipeRequired),
+		  text);
+}
+
+/* True if the machine may retire now. spec.managementPolicy must be Retire, or the object is being
+ * deleted and drover may act on the deletion. A wipe after the last tenancy must be proved, or an
+ * administrator lets the machine go without one (spec.waivers). */
 static bool ensure_may_retire(struct life *l)
 {
-	return l->m->spec.management_policy == MACHINE_RETIRE ||
-	       (l->m->meta.deletion_timestamp && life_ensure_may_leave(l));
+	if (l->m->spec.management_policy != MACHINE_RETIRE &&
+	    !(l->m->meta.deletion_timestamp && life_ensure_may_leave(l)))
+		return false;
+	if (/* mutant: retired-unwiped */ !machine_is_unwiped(l->m))
+		return true;
+	report_unwiped(l);
+	return false;
 }
 
 /* True if the machine certainly serves no tenant, so that its drives may be wiped. Otherwise waits
@@ -149,10 +172,8 @@ enum life_decision step_known(struct life *l)
 
 	if (ensure_may_retire(l))
 		return life_goto(l, MACHINE_RETIRED, NULL, REASON_NONE, NULL);
-	if (request_end_state(l, &text) == DRAIN_RETIRE) {
-		(void)ensure_end_state(l, &d);
+	if (request_end_state(l, &text) == DRAIN_RETIRE && !ensure_end_state(l, &d))
 		return d;
-	}
 	if (!life_ensure_observed(l, l->c->o.poll_ms * 5) || !life_ensure_consented(l))
 		return d;
 	if (adopt_wanted(l))
@@ -334,11 +355,9 @@ enum life_decision step_quarantined(struct life *l)
 	/* A machine that leaves quarantine by itself would be used again. Therefore first retire or
 	 * quarantine it if an operator or a Drain wants that. Skip this while the machine has a
 	 * claim, because it must first be proved off and isolated. */
-	if (!l->m->status.claim_ref && request_end_state(l, &text) != DRAIN_RELEASE &&
-	    (due || request_end_state(l, &text) == DRAIN_RETIRE)) {
-		(void)ensure_end_state(l, &d);
+	if (!l->m->status.claim_ref && (due || request_end_state(l, &text) == DRAIN_RETIRE) &&
+	    !ensure_end_state(l, &d))
 		return d;
-	}
 	if (!life_ensure_observed(l, l->c->o.idle_poll_ms) || !due)
 		return d;
 	if (now < due) {

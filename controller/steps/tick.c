@@ -393,13 +393,15 @@ static void take_over(struct life *l)
 }
 
 /* True if the machine can retire or be deleted although its Provider does not exist: it is in a
- * state of rest and has no claim, so that drover sends no more requests to its BMC or fabric. */
+ * state of rest, has no claim and need not be wiped, so that drover sends no more requests to its
+ * BMC or fabric. */
 static bool goes_without_provider(struct life *l)
 {
 	const uint32_t rest = 1u << MACHINE_KNOWN | 1u << MACHINE_FREE | 1u << MACHINE_QUARANTINED |
 			      1u << MACHINE_RETIRED;
 
 	return !life_provider(l) && (rest & 1u << l->state) && !l->m->status.claim_ref &&
+	       !machine_is_unwiped(l->m) &&
 	       (l->m->meta.deletion_timestamp || l->m->spec.management_policy == MACHINE_RETIRE);
 }
 

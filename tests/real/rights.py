@@ -357,6 +357,14 @@ def waivers(plane, folder, judge):
         judge.may_not(admin, "PATCH", dry, spec(drives=drives[1:], waivers=entry))
     judge.may_not(admin, "PATCH", dry, spec(managementPolicy="Retire"))
     judge.may_not(admin, "PATCH", dry, spec(managementPolicy="Retire", waivers=[waived("Drive", "ava", "eui.1")]))
+    judge.may_not(admin, "PATCH", dry, spec(managementPolicy="Retire", waivers=[waived("Retirement", "ava", tenancy=4)]))
+    # A machine whose status begins anew may hold the data of its tenant before.
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"state": "known"}})
+    judge.may(others["owen"], "PATCH", dry, spec(managementPolicy="Retire"))
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"lastWipe": {"record": "r", "tenancy": 4}}})
+    judge.may_not(others["owen"], "PATCH", dry, spec(managementPolicy="Retire"))
+    judge.may(admin, "PATCH", dry, spec(managementPolicy="Retire", waivers=[waived("Retirement", "ava")]))
+    plane.api("PATCH", f"{MACHINE}/status", {"status": {"state": "quarantined"}})
     # An entry stays until two tenancies are over.
     judge.may(admin, "PATCH", MACHINE, gone)
     for caller in (admin, *others.values()):

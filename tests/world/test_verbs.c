@@ -232,6 +232,112 @@ static void a_drain_to_retirement_ends_there_wiped(void **state)
 	world_stop(&w);
 }
 
+/* Returns the reason of the machine's condition Managed; "": no such condition. */
+static const char *managed_reason(const struct server *b)
+{
+	json_t *x;
+	size_t i;
+
+	json_array_foreach (json_at(b->object, "status", "conditions"), i, x)
+		if (str_eq(json_str_at(x, "type"), "Managed"))
+			return str_or(json_str_at(x, "reason"), "");
+	return "";
+}
+
+/* Drains the machine, whose wipe fails, to retirement, and waits until it is quarantined. */
+static void drained_unwiped(struct sim_world *w, uint64_t seed)
+{
+	struct server *b = &w->servers[0];
+
+	verbs_serving(w, seed, 1);
+	b->wipe_fails = true;
+	verbs_drain(w, "psu", "gpu-1", ", then: Retire");
+	world_wait_state(b, "quarantined", 1800);
+	world_run(w, 7 * 3600 * 1000); /* longer than any quarantine with exit auto */
+	assert_string_equal(b->state, "quarantined");
+	assert_false(server_is_blank(b));
+	assert_string_equal(managed_reason(b), "WipeRequired");
+	assert_true(leaving_was_told(&w->host, "WipeRequired", "the machine does not retire"));
+	assert_int_equal(leaving_events(w, "WipeRequired"), 1);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "DriveFailed");
+	assert_string_equal(verbs_phase(w, "psu", -1), "Partial");
+}
+
+static void waive(struct server *b, int64_t tenancy)
+{
+	world_patch_machine(b, json_pack("{s:[{s:s, s:s, s:s, s:s, s:I}]}", "waivers", "what",
+					 "Retirement", "by", "alice", "at", "2026-12-01T10:00:00Z",
+					 "reason", "burnt down", "tenancy", (json_int_t)tenancy));
+}
+
+static void a_machine_that_was_not_wiped_does_not_retire(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	drained_unwiped(&w, 1210);
+	b->wipe_fails = false; /* an operator replaced the drive and approves the wipe */
+	world_patch_machine(b,
+			    json_pack("{s:{s:s,s:s}}", "approval", "action", "Wipe", "id", "01"));
+	world_wait_state(b, "retired", 1800);
+	assert_true(server_is_blank(b));
+	world_run(&w, 10000);
+	assert_string_equal(managed_reason(b), "Retired");
+	world_stop(&w);
+}
+
+/* A waiver of an earlier tenancy was about other data. */
+static void a_machine_that_cannot_be_wiped_retires_with_a_waiver(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	drained_unwiped(&w, 1211);
+	waive(b, b->tenancy - 1);
+	world_run(&w, 600 * 1000);
+	assert_string_equal(b->state, "quarantined");
+	waive(b, b->tenancy);
+	world_wait_state(b, "retired", 60);
+	world_stop(&w);
+}
+
+static bool machine_is_gone(void *arg)
+{
+	const struct server *b = arg;
+
+	return !leaving_has(&b->world->host, "machines.drover.dev", b->name);
+}
+
+/* The object stays until an administrator lets the machine go, also without its Provider. */
+static void a_machine_that_was_not_wiped_is_not_deleted(void **state)
+{
+	(void)state;
+	for (int lost = 0; lost < 2; lost++) {
+		struct sim_world w;
+		struct server *b = &w.servers[0];
+
+		verbs_serving(&w, 1212 + (uint64_t)lost, 1);
+		b->wipe_fails = true;
+		world_do(&w, &w.host, "DELETE", GROUP "/machines/gpu-1", NULL);
+		world_delete_pod(&w, &w.tenants[0], "p-1");
+		world_release(b);
+		world_wait_state(b, "quarantined", 1800);
+		if (lost) {
+			world_do(&w, &w.host, "DELETE", GROUP "/providers/rack", NULL);
+			world_do(&w, &w.host, "PATCH", GROUP "/providers/rack",
+				 json_pack("{s:{s:[]}}", "metadata", "finalizers"));
+		}
+		world_run(&w, 7 * 3600 * 1000);
+		assert_false(machine_is_gone(b));
+		assert_string_equal(managed_reason(b), "WipeRequired");
+		waive(b, b->tenancy);
+		world_wait(&w, machine_is_gone, b, 60, "the Machine is gone");
+		world_stop(&w);
+	}
+}
+
 static void a_free_machine_is_taken_out_of_use_and_let_back(void **state)
 {
 	struct sim_world w;
@@ -586,6 +692,9 @@ int main(void)
 		cmocka_unit_test(a_leader_killed_during_a_drain_is_followed),
 		cmocka_unit_test(a_drain_to_quarantine_ends_there_wiped_until_it_is_released),
 		cmocka_unit_test(a_drain_to_retirement_ends_there_wiped),
+		cmocka_unit_test(a_machine_that_was_not_wiped_does_not_retire),
+		cmocka_unit_test(a_machine_that_cannot_be_wiped_retires_with_a_waiver),
+		cmocka_unit_test(a_machine_that_was_not_wiped_is_not_deleted),
 		cmocka_unit_test(a_free_machine_is_taken_out_of_use_and_let_back),
 		cmocka_unit_test(a_mark_waits_until_the_tenant_has_left),
 		cmocka_unit_test(a_person_ends_the_wait_of_a_quarantine),

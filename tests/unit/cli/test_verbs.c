@@ -271,6 +271,21 @@ static void who_is_retired_unwiped_is_recorded(void **state)
 					   "sold; ");
 }
 
+/* A Machine that drover has not used held no tenant's data. One whose status began anew may. */
+static void a_known_machine_is_waived_only_if_it_was_used(void **state)
+{
+	struct bench *d = *state;
+
+	bench_status(d, OBJECT_MACHINE, "m-1",
+		     "{'state': 'known', 'tenancy': 1, 'lastWipe': null, 'clean': false}");
+	assert_int_equal(cli_do_retire(&c, "m-1", "sold"), 0);
+	assert_string_equal(waivers_of(d), "");
+	bench_status(d, OBJECT_MACHINE, "m-1", "{'tenancy': 42, 'lastWipe': {'tenancy': 41}}");
+	assert_int_equal(cli_do_retire(&c, "m-1", "sold"), 0);
+	assert_string_equal(waivers_of(d), "Retirement eui.1 - 42 sold; Retirement eui.2 - 42 "
+					   "sold; ");
+}
+
 static void who_is_retired_after_its_wipe_needs_no_waiver(void **state)
 {
 	struct bench *d = *state;
@@ -1112,6 +1127,7 @@ int main(void)
 		T(who_serves_is_drained_before_quarantine_or_retirement),
 		T(who_serves_nobody_is_retired_at_once),
 		T(who_is_retired_unwiped_is_recorded),
+		T(a_known_machine_is_waived_only_if_it_was_used),
 		T(who_is_retired_after_its_wipe_needs_no_waiver),
 		T(confirm_off_names_the_operation_and_wants_a_yes),
 		T(confirm_off_is_refused_while_the_bmc_answers_on),
