@@ -186,6 +186,19 @@ static const char *generation(const struct change *c, const struct object_meta *
 		       : NULL;
 }
 
+/* Returns what the deletion of a Machine lets go; NULL: nothing. drover's finalizer holds a Machine
+ * that was not wiped, so another writer has removed the finalizer. */
+static const char *let_go(const struct change *c)
+{
+	const struct machine *m = c->old;
+
+	if (c->kind != OBJECT_MACHINE || /* mutant: deletion-unwiped-unlogged */
+	    !machine_is_unwiped(m))
+		return NULL;
+	return arena_printf(c->a, "no wipe after tenancy %lld was proved or waived; last state %s",
+			    (long long)m->status.tenancy, str_or(m->status.state, "known"));
+}
+
 static void lifetime(const struct change *c)
 {
 	struct audit_entry e = c->about;
@@ -207,6 +220,7 @@ static void lifetime(const struct change *c)
 	e.who = str_or(requester(c), UNKNOWN);
 	if (!c->is) {
 		e.event = AUDIT_DELETED;
+		e.why = let_go(c);
 		pass(c, &e);
 	} else if (c->is->deletion_timestamp && !c->was->deletion_timestamp) {
 		e.event = AUDIT_DELETING;

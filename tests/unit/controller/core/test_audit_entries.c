@@ -156,6 +156,38 @@ static void a_waiver_has_its_user_its_drive_and_its_reason(void **state)
 	free(after);
 }
 
+/* The first machine lost drover's finalizer; the third one is in the log with its waiver. */
+static void a_machine_that_is_deleted_unwiped_says_so(void **state)
+{
+#define SERVED                                                                                     \
+	"metadata: {name: gpu-1, uid: u1, generation: 2}\n"                                        \
+	"spec: {providerRef: {name: p}, instanceType: t%s}\n"                                      \
+	"status: {state: %s, tenancy: 4, tenant: {name: team-a},"                                  \
+	" lastWipe: {record: r, tenancy: %d}}\n"
+	static const struct {
+		const char *spec, *state;
+		int wiped;
+		const char *why;
+	} of[] = {
+		{"", "serving", 3,
+		 " why=no wipe after tenancy 4 was proved or waived; last state serving"},
+		{"", "free", 4, ""},
+		{", waivers: [{what: Retirement, by: bob, at: 2026-12-01T11:00:00Z, tenancy: 4}]",
+		 "retired", 3, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		char *was = mem_printf(SERVED, of[i].spec, of[i].state, of[i].wiped),
+		     *want = mem_printf("unknown Deleted Machine/gpu-1 ->%s tenant=team-a\n",
+					of[i].why);
+
+		assert_entries(OBJECT_MACHINE, was, NULL, want);
+		free(was);
+		free(want);
+	}
+}
+
 static void objects_come_and_go(void **state)
 {
 	static const char claim[] =
@@ -213,6 +245,7 @@ int main(void)
 		cmocka_unit_test(a_generation_is_recorded_even_if_no_field_changed),
 		cmocka_unit_test(a_verb_names_its_user),
 		cmocka_unit_test(a_waiver_has_its_user_its_drive_and_its_reason),
+		cmocka_unit_test(a_machine_that_is_deleted_unwiped_says_so),
 		cmocka_unit_test(objects_come_and_go),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
 	};
