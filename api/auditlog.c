@@ -22,6 +22,10 @@ const struct field audit_entry_fields[] = {
 	FIELD(audit_entry, who, "who", FIELD_STR, .required = true, .immutable = true,
 	      .max_len = 253,
 	      .doc = "User or program that made the change; `unknown` if the object names none."),
+	FIELD(audit_entry, program, "program", FIELD_STR, .immutable = true, .max_len = 128,
+	      .doc = "Program that made the change, by the name that it gave to itself "
+		     "(metadata.managedFields, such as kubectl-edit). Not set if several programs "
+		     "wrote in that second, and for changes of status and deletions."),
 	FIELD(audit_entry, event, "event", FIELD_STR, .required = true, .immutable = true,
 	      .max_len = 32, .doc = "Kind of change, such as StateChanged."),
 	FIELD(audit_entry, kind, "kind", FIELD_STR, .immutable = true, .max_len = 63,

@@ -33,6 +33,9 @@ struct audit_entry {
 	int64_t time;
 	/* user or program that made the change; "unknown" if the object does not name one */
 	const char *who;
+	/* program that made the change, as it named itself in metadata.managedFields; NULL: not
+	 * known, or who is drover */
+	const char *program;
 	/* kind of change, one of AUDIT_* */
 	const char *event;
 	/* the changed object; NULL for an entry about the log itself */

@@ -27,6 +27,10 @@ struct object_meta {
 		struct object_owner *v;
 		size_t n;
 	} owner_references;
+	/* Program that wrote the object last, apart from its status, and when (kube_last_writer()).
+	 * NULL and 0: not known. object_decode() does not set them. */
+	const char *writer;
+	int64_t written;
 };
 extern const struct field object_meta_fields[];
 

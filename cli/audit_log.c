@@ -67,13 +67,21 @@ static bool is_wanted(const struct audit_log *w, const struct audit_entry *e)
 	       (!w->tenant || str_eq(e->tenant, w->tenant)) && e->time >= w->since;
 }
 
+/* Returns the user; a user who is not known is followed by the program. */
+static const char *who_text(struct audit_log *w, const struct audit_entry *e)
+{
+	return e->program && str_eq(e->who, "unknown")
+		       ? arena_printf(w->a, "%s (%s)", e->who, e->program)
+		       : e->who;
+}
+
 static void add_cells(struct audit_log *w, const struct audit_entry *e)
 {
 	char time[STR_TIME_SIZE];
 
 	grid_cell(w->grid, arena_printf(w->a, "%lld", (long long)e->seq));
 	grid_cell(w->grid, str_time(time, e->time));
-	grid_cell(w->grid, e->who);
+	grid_cell(w->grid, who_text(w, e));
 	grid_cell(w->grid, e->event);
 	grid_cell(w->grid, e->kind ? arena_printf(w->a, "%s/%s", e->kind, e->name) : NULL);
 	grid_cell(w->grid, e->field);

@@ -40,6 +40,7 @@
 #include "controller/steps/lives.h"
 #include "controller/tenant/pending_cleanup.h"
 #include "controller/view/view.h"
+#include "kube/want.h"
 
 /* Limits of the cache of AuditSegments, above those of the segments that drover writes. */
 #define SEGMENTS_MAX (AUDIT_FILE_SEGMENTS + 128)
@@ -69,6 +70,14 @@ bool object_changes_kick_machine(const char *machine, void *arg)
 	return true;
 }
 
+static void note_writer(struct object_meta *m, const json_t *o, struct arena *a)
+{
+	const char *writer;
+
+	m->written = kube_last_writer(o, &writer);
+	m->writer = writer ? arena_strdup(a, writer) : NULL;
+}
+
 static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 {
 	struct kind_watch *w = arg;
@@ -76,8 +85,10 @@ static void *project(const json_t *o, struct arena *a, void *arg, struct err *e)
 	void *out = NULL;
 
 	if (object_decode(&object_kinds[w->kind], o, a, &out, e) == 0 &&
-	    object_check(&object_kinds[w->kind], out, NULL, e) == 0)
+	    object_check(&object_kinds[w->kind], out, NULL, e) == 0) {
+		note_writer(out, o, a);
 		return out;
+	}
 	old = kube_cache_get(w->c->ctx.cache[w->kind], "",
 			     str_or(json_str_at(o, "metadata", "name"), ""));
 	out = old ? validation_keep(w->kind, old->object, o, a) : NULL;
@@ -447,6 +458,7 @@ void object_changes_watch(struct controller *c)
 		struct kube_cache_spec s = {
 			.client = c->ctx.host,
 			.resource = &object_resources[watched[i]],
+			.want = kube_want_with_writers,
 			.project = project,
 			.on_change = on_change,
 			.on_sync = on_sync,

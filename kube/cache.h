@@ -48,8 +48,9 @@ struct kube_cache_spec {
 	const struct kube_resource *resource;
 	/* Copied; NULL: no restriction. */
 	const char *ns, *label_selector, *field_selector;
-	/* Table of the members that project() reads; it must begin with KUBE_WANT_META. No other
-	 * member of an object is parsed into JSON. NULL: kube_want_all. */
+	/* Table of the members that project() reads; it must begin with KUBE_WANT_META, or
+	 * have SCAN_REST. No other member of an object is parsed into JSON. NULL:
+	 * kube_want_all. */
 	const struct scan_want *want;
 	/* True: project() does not depend on metadata.resourceVersion. A change that would yield an
 	 * equal projection is then not reported; only the text of the entry's rv is replaced in

@@ -152,6 +152,11 @@ void kube_call_watch(struct kube_call *call, const struct kube_call_watch *w)
 	call->watch = *w;
 }
 
+void kube_call_want(struct kube_call *call, const struct scan_want *want)
+{
+	call->wanted = want;
+}
+
 void kube_call_brief(struct kube_call *call, bool (*is_known)(const char *rv, void *arg), void *arg)
 {
 	call->knows = is_known;

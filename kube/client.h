@@ -242,6 +242,9 @@ struct kube_call_watch {
  * loop that started the call, at most once. */
 void kube_call_watch(struct kube_call *call, const struct kube_call_watch *w);
 
+/* Sets the table of the members that done() receives, instead of kube_want_all. The table must
+ * outlive the call. Must be called in the turn of the loop that started the call. */
+void kube_call_want(struct kube_call *call, const struct scan_want *want);
 /* Avoids parsing the whole reply of a patch. is_known() is called with the resourceVersion in the
  * reply. If it returns true, done() receives only metadata's name, namespace, uid and
  * resourceVersion; otherwise the complete object. Must be called in the turn of the loop that

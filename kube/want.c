@@ -11,6 +11,12 @@
 static const struct scan_want all_meta[] = {KUBE_WANT_META, SCAN_DROP("managedFields"), SCAN_REST};
 const struct scan_want kube_want_all[] = {SCAN_SOME("metadata", all_meta), SCAN_REST};
 
+static const struct scan_want named_writer[] = {SCAN_PLAIN("manager"), SCAN_PLAIN("time"),
+						SCAN_PLAIN("subresource"), SCAN_END};
+static const struct scan_want written_meta[] = {
+	SCAN_SOME_OF("managedFields", named_writer, KUBE_WRITERS_WEIGHT), SCAN_REST};
+const struct scan_want kube_want_with_writers[] = {SCAN_SOME("metadata", written_meta), SCAN_REST};
+
 static const struct scan_want identity_meta[] = {KUBE_WANT_META, SCAN_END};
 const struct scan_want kube_want_identity[] = {SCAN_SOME("metadata", identity_meta), SCAN_END};
 
@@ -27,6 +33,31 @@ int64_t kube_written_at(const json_t *object)
 	json_array_foreach (writers, i, x)
 		if (str_to_time(str_or(json_str_at(x, "time"), ""), &at) && at > newest)
 			newest = at;
+	return newest;
+}
+
+int64_t kube_last_writer(const json_t *object, const char **manager)
+{
+	const json_t *writers = json_at(object, "metadata", "managedFields"), *x;
+	int64_t at, newest = 0;
+	bool single = true;
+	size_t i;
+
+	*manager = NULL;
+	if (scan_weight(writers) >= KUBE_WRITERS_WEIGHT)
+		return 0;
+	json_array_foreach (writers, i, x) {
+		const char *name = json_str_at(x, "manager");
+
+		if (!str_empty(json_str_at(x, "subresource")) ||
+		    !str_to_time(str_or(json_str_at(x, "time"), ""), &at) || at < newest)
+			continue;
+		single = at > newest || (single && str_eq(name, *manager));
+		newest = at;
+		*manager = name;
+	}
+	if (!single)
+		*manager = NULL;
 	return newest;
 }
 

@@ -19,6 +19,7 @@
 #define FIELD_MAX 317
 #define TEXT_MAX 512
 #define OPERATION_MAX 128
+#define PROGRAM_MAX 128
 /* Names of changed fields have at most this many parts, as in template.spec.images. */
 #define DEPTH_MAX 3
 
@@ -126,6 +127,16 @@ static const char *requester(const struct change *c)
 	return arena_strndup(c->a, now, (size_t)(end - now));
 }
 
+/* Returns the program that made this change of spec or metadata; NULL: not known. A write moves the
+ * time of its program's entry in metadata.managedFields, unless the write only removes fields of
+ * other programs. Therefore an entry that was there before the change names nobody. */
+static const char *program(const struct change *c)
+{
+	if (!c->is || (c->was && (!c->was->written || c->is->written <= c->was->written)))
+		return NULL;
+	return c->is->writer;
+}
+
 /* True if drover created the object, as far as the object shows. */
 static bool is_drovers(const struct change *c)
 {
@@ -169,6 +180,7 @@ static void pass(const struct change *c, const struct audit_entry *e)
 	struct audit_entry bounded = *e;
 
 	bounded.who = cut(e->who, WHO_MAX, c->a);
+	bounded.program = cut(e->program, PROGRAM_MAX, c->a);
 	bounded.tenant = cut(e->tenant, WHO_MAX, c->a);
 	bounded.field = cut(e->field, FIELD_MAX, c->a);
 	bounded.from = cut(e->from, TEXT_MAX, c->a);
@@ -207,6 +219,7 @@ static void lifetime(const struct change *c)
 	e.who = str_or(requester(c), is_drovers(c) ? DROVER : UNKNOWN);
 	if (!c->was) {
 		e.event = AUDIT_CREATED;
+		e.program = str_eq(e.who, DROVER) ? NULL : program(c);
 		e.to = generation(c, c->is);
 		if (c->kind == OBJECT_WIPE_RECORD)
 			e.why = w->spec.evidence.verdict >= 0
@@ -284,6 +297,7 @@ static void spec(const struct change *c)
 	name_fields(diff, "", 1, &names, c->a);
 	e.event = AUDIT_SPEC;
 	e.who = str_or(requester(c), UNKNOWN);
+	e.program = program(c);
 	e.field = names.len ? names.data : NULL;
 	e.from = generation(c, c->was);
 	e.to = generation(c, c->is);
@@ -318,6 +332,7 @@ static void waivers(const struct change *c)
 			continue;
 		e.event = AUDIT_WAIVED;
 		e.who = str_or(requester(c), w->by);
+		e.program = program(c);
 		e.field = arena_printf(c->a, "spec.waivers.%s.%s", evidence_waived_names[w->what],
 				       str_or(w->wwn, "machine"));
 		e.to = evidence_waiver_text(w, c->a);
@@ -337,6 +352,7 @@ static void annotation(const struct change *c, const char *key)
 	if (str_eq(e.from, e.to) || !str_starts(key, OURS) || str_eq(key, AUDIT_REQUESTED_BY))
 		return;
 	e.who = str_or(requester(c), UNKNOWN);
+	e.program = program(c);
 	pass(c, &e);
 }
 

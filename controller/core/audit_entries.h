@@ -20,6 +20,7 @@
  * with values; without names if no field that drover knows has changed. Entries about creation and
  * about a request for deletion have the generations too. A change of status was made by drover. The
  * user who made another change is known if the change also set the annotation AUDIT_REQUESTED_BY.
+ * The program that made it is known from metadata.managedFields (object_meta.writer).
  */
 
 /* Passes each entry about the change from `old` to `new_` to add(); the entry is valid during the

@@ -14,6 +14,7 @@
 #include "controller/core/finalizer.h"
 #include "controller/core/spans.h"
 #include "kube/client.h"
+#include "kube/want.h"
 
 /* Size of the longest name of an object, with its final NUL */
 #define NAME_SIZE 254
@@ -105,6 +106,7 @@ static void send(struct status_writer *w, enum object_kind_id kind, const struct
 	begin(w, kind, m, false, done);
 	w->call = kube_patch(w->c->host, &object_resources[kind], NULL, name_of(w), subresource,
 			     type, body, on_answer, w);
+	kube_call_want(w->call, kube_want_with_writers);
 	kube_call_brief(w->call, is_known, w);
 	spans_call(w->c, w->call, kind, name_of(w));
 }
@@ -190,4 +192,5 @@ void writer_create(struct status_writer *w, enum object_kind_id kind, json_t *o,
 
 	begin(w, kind, &m, false, done);
 	w->call = kube_create(w->c->host, &object_resources[kind], NULL, all, on_answer, w);
+	kube_call_want(w->call, kube_want_with_writers);
 }

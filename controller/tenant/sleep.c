@@ -19,6 +19,7 @@
 #include "controller/core/clock_jumps.h"
 #include "controller/rules/sleep.h"
 #include "kube/call.h"
+#include "kube/want.h"
 
 #define LOOK_MS 30000 /* interval while the tenant's API server does not answer */
 
@@ -172,6 +173,7 @@ static void look(void *arg)
 	s->asked_at = loop_now(c->loop);
 	s->call = kube_get(c->host, &object_resources[OBJECT_VIRTUAL_CLUSTER], NULL, s->t->name,
 			   on_cluster, s);
+	kube_call_want(s->call, kube_want_with_writers);
 }
 
 void tenant_sleep_kick(struct tenant_sleep *s)

@@ -45,6 +45,8 @@ static int setup(void **state)
 		e.name = i % 2 ? "gpu-2" : "gpu-1";
 		e.late = i == 3;
 		e.count = i == 3 ? 12 : 0;
+		e.who = i == 2 ? "unknown" : "drover";
+		e.program = i == 2 ? "kubectl-edit" : NULL;
 		e.time += 3600 * 1000;
 		e.tenant = i == 2 ? "team-b" : "team-a";
 		j = audit_entry_encode(&e);
@@ -241,6 +243,7 @@ static void entries_are_listed_by_machine_tenant_and_time(void **state)
 
 	(void)state;
 	assert_int_equal(AUDIT(text, "list", "-"), 0);
+	verb_assert_said("unknown (kubectl-edit)");
 	verb_assert_said("free -> claimed");
 	verb_assert_said("Machine/gpu-1");
 	verb_assert_said("Empty, found later");

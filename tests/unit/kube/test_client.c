@@ -270,6 +270,59 @@ static void when_an_object_was_written_is_read(void **state)
 	fake_api_stop(&f);
 }
 
+static void assert_writer(struct fake_api *f, const char *writers, const char *who, int64_t at)
+{
+	struct got g = {.f = f};
+	OWN(arena) a = arena_new();
+	const char *manager;
+
+	fake_api_put(f, "/api/v1/nodes/n",
+		     arena_printf(a,
+				  "{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\"},"
+				  "\"managedFields\":%s},\"spec\":{\"a\":1}}",
+				  writers));
+	kube_get_wanted(f->c, &KUBE_NODES, NULL, "n", kube_want_with_writers, on_done, &g);
+	wait_for(&g);
+	assert_string_equal(json_str_at(g.object, "metadata", "labels", "a"), "b");
+	assert_int_equal(json_int_at(g.object, "spec", "a"), 1);
+	assert_int_equal(kube_last_writer(g.object, &manager), at);
+	assert_string_equal(str_or(manager, "nobody"), who);
+	got_free(&g);
+}
+
+/* The newest writer of anything but a subresource, unless two of them wrote in the same second. */
+static void the_last_writer_of_an_object_is_named(void **state)
+{
+#define WRITER(who, time, sub)                                                                     \
+	"{\"manager\":\"" who "\",\"fieldsV1\":{\"f:spec\":{}},\"time\":\"1970-01-01T00:0" time    \
+	":00Z\"" sub "}"
+	OWN_JSON patch = json_pack("{s:{s:i}}", "spec", "a", 2);
+	struct got g = {0};
+	struct fake_api f;
+	const char *manager;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	g.f = &f;
+	assert_writer(&f, "[]", "nobody", 0);
+	assert_writer(&f,
+		      "[" WRITER("argocd", "1", "") "," WRITER("kubectl-edit", "2", "") "," WRITER(
+			      "drover", "3", ",\"subresource\":\"status\"") ",{}]",
+		      "kubectl-edit", 120000);
+	assert_writer(&f, "[" WRITER("a", "2", "") "," WRITER("b", "2", "") "]", "nobody", 120000);
+	assert_writer(&f, "[" WRITER("a", "2", "") "," WRITER("a", "2", "") "]", "a", 120000);
+	/* the reply to a patch has them too */
+	kube_call_want(
+		kube_patch(f.c, &KUBE_NODES, NULL, "n", NULL, KUBE_PATCH_MERGE, patch, on_done, &g),
+		kube_want_with_writers);
+	wait_for(&g);
+	assert_int_equal(kube_last_writer(g.object, &manager), 120000);
+	assert_string_equal(manager, "a");
+	got_free(&g);
+	fake_api_stop(&f);
+#undef WRITER
+}
+
 /* The limit counts values, not only bytes: each value costs a hundred bytes. */
 static void a_reply_with_too_much_in_it_is_refused(void **state)
 {
@@ -1116,6 +1169,7 @@ int main(void)
 		cmocka_unit_test(the_line_is_bounded_and_can_be_cleared),
 		cmocka_unit_test(the_rate_can_be_changed_while_calls_are_queued),
 		cmocka_unit_test(few_calls_are_in_flight_at_once_and_all_end_in_time),
+		cmocka_unit_test(the_last_writer_of_an_object_is_named),
 		cmocka_unit_test(when_an_object_was_written_is_read),
 		cmocka_unit_test(a_cancelled_call_is_not_heard_of),
 		cmocka_unit_test(a_client_may_be_freed_by_a_reply),

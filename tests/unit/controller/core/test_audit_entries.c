@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/audit_entries.h"
+#include "kube/want.h"
 
 #define NOW 1790000000000
 
@@ -20,10 +21,11 @@ static void add(const struct audit_entry *e, void *arg)
 {
 	struct seen *s = arg;
 	char *line = mem_printf(
-		"%s %s %s/%s%s%s %s->%s%s%s%s%s%s%s\n", e->who, e->event, e->kind, e->name,
+		"%s %s %s/%s%s%s %s->%s%s%s%s%s%s%s%s%s\n", e->who, e->event, e->kind, e->name,
 		e->field ? " " : "", str_or(e->field, ""), str_or(e->from, ""), str_or(e->to, ""),
 		e->why ? " why=" : "", str_or(e->why, ""), e->operation ? " op=" : "",
-		str_or(e->operation, ""), e->tenant ? " tenant=" : "", str_or(e->tenant, ""));
+		str_or(e->operation, ""), e->tenant ? " tenant=" : "", str_or(e->tenant, ""),
+		e->program ? " program=" : "", str_or(e->program, ""));
 
 	assert_int_equal(e->time, NOW);
 	assert_true(strlen(s->text) + strlen(line) < sizeof(s->text));
@@ -36,10 +38,15 @@ static const void *decoded(enum object_kind_id kind, const char *yaml, struct ar
 	struct err e;
 	OWN_JSON all = yaml ? yaml_parse_all(yaml, strlen(yaml), &e) : NULL;
 	void *out = NULL;
+	struct object_meta *m;
+	const char *writer;
 
-	if (yaml)
-		assert_ok(object_decode(&object_kinds[kind], json_array_get(all, 0), a, &out, &e),
-			  &e);
+	if (!yaml)
+		return NULL;
+	assert_ok(object_decode(&object_kinds[kind], json_array_get(all, 0), a, &out, &e), &e);
+	m = out;
+	m->written = kube_last_writer(json_array_get(all, 0), &writer);
+	m->writer = writer ? arena_strdup(a, writer) : NULL;
 	return out;
 }
 
@@ -129,6 +136,42 @@ static void a_verb_names_its_user(void **state)
 		       " drover.dev/requested-by: \"joe 2026-12-01T09:00:00Z\"}}\n"
 		       "spec: {providerRef: {name: p}, instanceType: t}\n",
 		       "unknown AnnotationChanged Machine/gpu-1 drover.dev/release r->\n");
+}
+
+/* As `kubectl edit` leaves it after `kubectl apply`. drover wrote the finalizer and status. */
+static void a_change_without_a_user_names_its_program(void **state)
+{
+#define APPLIED                                                                                    \
+	"{manager: kubectl-client-side-apply, operation: Update, time: \"2026-12-01T10:00:00Z\"}," \
+	"{manager: drover, operation: Update, time: \"2026-12-01T10:00:01Z\"},"                    \
+	"{manager: drover, subresource: status, time: \"2026-12-01T12:00:00Z\"}"
+#define POOL(generation, more, paused)                                                             \
+	"metadata: {name: h, uid: u1, generation: " generation ", managedFields: [" APPLIED more   \
+	"]}\nspec: {kubeconfigSecretRef: {name: one}, quota: {nvidia.com/gpu: 8}, paused: " paused \
+	"}\n"
+	static const char by_edit[] = ",{manager: kubectl-edit, operation: Update, time: "
+				      "\"2026-12-01T11:00:00Z\"}";
+	static const char was[] = POOL("3", "", "false");
+	char *edited = mem_printf(POOL("4", "%s", "true"), by_edit),
+	     *again = mem_printf(POOL("5", "%s", "false"), by_edit);
+
+	(void)state;
+	assert_entries(OBJECT_VIRTUAL_CLUSTER, was, edited,
+		       "unknown SpecChanged VirtualCluster/h paused 3->4 tenant=h "
+		       "program=kubectl-edit\n");
+	/* A write that moved no entry names nobody, nor does one of an object read without them. */
+	assert_entries(OBJECT_VIRTUAL_CLUSTER, edited, again,
+		       "unknown SpecChanged VirtualCluster/h paused 4->5 tenant=h\n");
+	assert_entries(OBJECT_VIRTUAL_CLUSTER,
+		       "metadata: {name: h, uid: u1, generation: 3}\n"
+		       "spec: {kubeconfigSecretRef: {name: one}, quota: {nvidia.com/gpu: 8}}\n",
+		       edited, "unknown SpecChanged VirtualCluster/h paused 3->4 tenant=h\n");
+	assert_entries(OBJECT_VIRTUAL_CLUSTER, NULL, edited,
+		       "unknown Created VirtualCluster/h ->4 tenant=h program=kubectl-edit\n");
+	assert_entries(OBJECT_VIRTUAL_CLUSTER, edited, NULL,
+		       "unknown Deleted VirtualCluster/h -> tenant=h\n");
+	free(edited);
+	free(again);
 }
 
 static void a_waiver_has_its_user_its_drive_and_its_reason(void **state)
@@ -244,6 +287,7 @@ int main(void)
 		cmocka_unit_test(a_changed_spec_has_names_of_fields_and_no_values),
 		cmocka_unit_test(a_generation_is_recorded_even_if_no_field_changed),
 		cmocka_unit_test(a_verb_names_its_user),
+		cmocka_unit_test(a_change_without_a_user_names_its_program),
 		cmocka_unit_test(a_waiver_has_its_user_its_drive_and_its_reason),
 		cmocka_unit_test(a_machine_that_is_deleted_unwiped_says_so),
 		cmocka_unit_test(objects_come_and_go),
