@@ -159,6 +159,12 @@
 #define KEYS_EVIDENCE "drover-evidence-key"
 #define KEYS_AGENT_CA "drover-agent-ca"
 #define CONTROLLER_LEASE "drover-controller"
+/* On that Lease, written by the leader with each renewal: the newest segment of the audit log, as
+ * AUDIT_NEWEST_FORMAT (api/auditsegment.h). */
+#define AUDIT_NEWEST "drover.dev/audit-newest"
+/* On that Lease, written by the leader with each renewal: since when and why the leader cannot
+ * write the file of the audit log (--audit-log), as "TIME TEXT". Not set: it can. */
+#define AUDIT_FILE_FAILS "drover.dev/audit-file-fails"
 /* Name of the Deployment in deploy/controller.yaml, and of its container. */
 #define CONTROLLER_DEPLOYMENT "drover"
 

@@ -2,7 +2,10 @@
  * auditsegment: field table and checks of the kind AuditSegment.
  * Tests: tests/unit/api/test_kinds.c
  */
+#include <stdio.h>
+
 #include "api/tables.h"
+#include "base/crypto.h"
 
 static const struct field_rule entries_rules[] = {
 	{"oldSelf.all(e, e in self)", "entries must not be removed or changed"},
@@ -31,6 +34,23 @@ const struct object_column audit_segment_columns[] = {
 	{"Begun", "date", ".spec.entries[0].time", 0},
 	{NULL, NULL, NULL, 0},
 };
+
+bool audit_newest_parse(const char *text, struct audit_newest *out)
+{
+	uint8_t digest[CRYPTO_SHA256];
+	long long number, seq;
+	int at = 0;
+
+	*out = (struct audit_newest){0};
+	if (!text || sscanf(text, "%lld %lld %n", &number, &seq, &at) != 2 || !at || number < 1 ||
+	    number > AUDIT_NUMBER_MAX || seq < 1 || seq > AUDIT_NUMBER_MAX ||
+	    !crypto_digest_parse(text + at, digest))
+		return false;
+	out->number = number;
+	out->seq = seq;
+	crypto_digest_text(digest, out->digest);
+	return true;
+}
 
 int audit_segment_check(const void *object, const void *old, struct err *e)
 {

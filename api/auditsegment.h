@@ -32,6 +32,19 @@ struct audit_segment {
 	struct object_meta meta;
 	struct audit_segment_spec spec;
 };
+/* The newest segment that a leader wrote, as the Lease of the controller has it. Because the Lease
+ * is no segment, the deletion of the newest segment is noticed although no later one names it. */
+struct audit_newest {
+	/* number of the segment; 0: not known */
+	int64_t number;
+	/* sequence number and digest of its last entry */
+	int64_t seq;
+	char digest[CRYPTO_DIGEST_TEXT];
+};
+#define AUDIT_NEWEST_FORMAT "%lld %lld %s"
+/* Parses a text of AUDIT_NEWEST_FORMAT. Returns false, and sets number to 0, if it is NULL or
+ * different. */
+bool audit_newest_parse(const char *text, struct audit_newest *out);
 /* True if nothing more is appended to a segment with n entries of `bytes` bytes. */
 static inline bool audit_segment_is_full(size_t n, size_t bytes)
 {

@@ -1,7 +1,7 @@
 /*
  * audit_log: `drover audit list` and `drover audit verify`: reads entries of the audit log from
  * files or from the host cluster. api/auditlog.c checks them.
- * Tests: tests/unit/cli/test_audit_log.c
+ * Tests: tests/unit/cli/test_audit_log.c, tests/unit/cli/test_check.c
  */
 #include <argp.h>
 #include <errno.h>
@@ -19,6 +19,8 @@
 #include "cli/cli.h"
 #include "cli/client.h"
 #include "cli/grid.h"
+#include "cli/lease_holder.h"
+#include "cli/verbs.h"
 
 #define FILES_MAX 256
 #define CLUSTER "the cluster"
@@ -56,7 +58,15 @@ struct audit_log {
 	bool head_found, has_segments;
 	/* segments of the cluster: how many, and the lowest number */
 	size_t segments;
-	int64_t lowest;
+	int64_t lowest, highest;
+	/* drover's own namespace; NULL: drover-system */
+	const char *ns;
+	/* newest segment that the leader recorded in its Lease; number 0: not known */
+	struct audit_newest newest;
+	/* newest_differs: an entry with the number of the recorded one has another digest.
+	 * newest_unread: why the Lease could not be read; "": it was, or does not exist */
+	bool newest_differs;
+	char newest_unread[300];
 };
 
 /* --- entries ---------------------------------------------------------------------------------- */
@@ -124,6 +134,8 @@ static bool add_entry(struct audit_log *w, const json_t *j)
 		return false;
 	w->head_found |= str_eq(json_str_at(j, "digest"), w->head) ||
 			 str_eq(json_str_at(j, "previous"), w->head);
+	w->newest_differs |= json_int_at(j, "seq") == w->newest.seq &&
+			     !str_eq(json_str_at(j, "digest"), w->newest.digest);
 	if (w->list || w->grid)
 		show_entry(w, j);
 	return true;
@@ -212,18 +224,32 @@ static void on_segment(json_t *o, void *arg)
 
 	if (!w->segments++ || number < w->lowest)
 		w->lowest = number;
+	w->highest = number > w->highest ? number : w->highest;
 	if (!json_is_array(json_at(o, "spec", "entries")))
 		note_bad(w, CLUSTER, (size_t)number);
 	add_segment(w, o, CLUSTER, (size_t)number);
+}
+
+/* Reads which segment is the newest, before the segments themselves, so that it is among them. */
+static void read_newest(struct audit_log *w)
+{
+	struct lease_holder h;
+	struct err e;
+
+	if (lease_holder_read(&w->c, str_or(w->ns, "drover-system"), &h, &e) == 0)
+		w->newest = h.newest;
+	else
+		str_copy(w->newest_unread, sizeof(w->newest_unread), e.text);
 }
 
 static int read_cluster(struct audit_log *w)
 {
 	struct err e;
 
-	if (cli_open(&w->c, w->c.verb, &w->o) < 0)
+	if (!w->open && cli_open(&w->c, w->c.verb, &w->o) < 0)
 		return 1;
 	w->open = true;
+	read_newest(w);
 	w->input = CLUSTER;
 	audit_check_input(w->check, CLUSTER);
 	return cli_list(&w->c, OBJECT_AUDIT_SEGMENT, on_segment, w, &e) < 0
@@ -245,6 +271,39 @@ static int read_all(struct audit_log *w)
 static bool lacks_head(const struct audit_log *w, const struct audit_verdict *v)
 {
 	return v->entries && w->head && /* mutant: audit-head-unchecked */ !w->head_found;
+}
+
+/* Adds a fault if the end of the log is not what the leader recorded. */
+static void check_newest(const struct audit_log *w, struct audit_verdict *v)
+{
+	const long long number = (long long)w->newest.number, seq = (long long)w->newest.seq;
+
+	if (v->fault != AUDIT_GOOD || !number)
+		return;
+	if (/* mutant: audit-newest-unchecked */ w->newest.number > w->highest) {
+		v->fault = AUDIT_MISSING;
+		v->at = v->last + 1;
+		v->until = w->newest.seq;
+		str_format(v->text, sizeof(v->text),
+			   "segment " AUDIT_SEGMENT_NAME ", the newest that drover recorded in its "
+			   "Lease, was deleted, with all after entry %lld up to %lld",
+			   number, (long long)v->last, seq);
+	} else if (w->newest_differs) {
+		v->fault = AUDIT_BENT;
+		v->at = v->until = w->newest.seq;
+		str_format(v->text, sizeof(v->text),
+			   "entry %lld is not the one that drover recorded in its Lease: the log "
+			   "was written anew",
+			   seq);
+	} else if (v->last < w->newest.seq) {
+		v->fault = AUDIT_MISSING;
+		v->at = v->last + 1;
+		v->until = w->newest.seq;
+		str_format(v->text, sizeof(v->text),
+			   "the entries after %lld, up to %lld that drover recorded in its Lease, "
+			   "are missing",
+			   (long long)v->last, seq);
+	}
 }
 
 /* Adds faults that only the inputs as a whole show. */
@@ -271,26 +330,43 @@ static void check_inputs(const struct audit_log *w, struct audit_verdict *v)
 	}
 }
 
+/* Returns where the result is printed; a client that is not connected has no stream. */
+static FILE *out_of(const struct audit_log *w)
+{
+	return w->c.out ? w->c.out : stdout;
+}
+
 static void print_verdict(const struct audit_log *w, const struct audit_verdict *v)
 {
+	FILE *out = out_of(w);
+
 	if (v->entries)
-		printf("%zu entries, %lld to %lld, last digest %s\n", v->entries,
-		       (long long)v->first, (long long)v->last, v->head);
+		fprintf(out, "%zu entries, %lld to %lld, last digest %s\n", v->entries,
+			(long long)v->first, (long long)v->last, v->head);
 	if (v->first > 1)
-		printf("The entries before %lld are in none of the inputs.\n", (long long)v->first);
+		fprintf(out, "The entries before %lld are in none of the inputs.\n",
+			(long long)v->first);
 	if (lacks_head(w, v) && v->first > 1)
-		printf("No entry has the digest of --head: it is older than entry %lld, or the log "
-		       "was written anew. Add the files that have it.\n",
-		       (long long)v->first);
+		fprintf(out,
+			"No entry has the digest of --head: it is older than entry %lld, or the "
+			"log was written anew. Add the files that have it.\n",
+			(long long)v->first);
 	if (w->unread)
-		printf("%s is no entry and was ignored, as %zu lines in all: a line that a crash "
-		       "cut off is written again.\n",
-		       w->unread_at, w->unread);
+		fprintf(out,
+			"%s is no entry and was ignored, as %zu lines in all: a line that a crash "
+			"cut off is written again.\n",
+			w->unread_at, w->unread);
+	if (w->newest_unread[0])
+		fprintf(out,
+			"Whether the newest segments were deleted is not known, because the Lease "
+			"cannot be read: %s.\n",
+			w->newest_unread);
 	if (v->fault != AUDIT_GOOD)
-		printf("%s: %s.\n", audit_fault_names[v->fault], v->text);
+		fprintf(out, "%s: %s.\n", audit_fault_names[v->fault], v->text);
 	else
-		puts(v->entries ? "Every entry is as it was written."
-				: "There is nothing to check.");
+		fprintf(out, "%s\n",
+			v->entries ? "Every entry is as it was written."
+				   : "There is nothing to check.");
 }
 
 static void print_json(const struct audit_log *w, const struct audit_verdict *v)
@@ -316,13 +392,28 @@ static int verify(struct audit_log *w)
 		return rc;
 	v = audit_check_run(w->check);
 	check_inputs(w, &v);
+	check_newest(w, &v);
 	str_printable(v.text);
 	str_printable(w->unread_at);
+	str_printable(w->newest_unread);
 	if (w->o.json)
 		print_json(w, &v);
 	else
 		print_verdict(w, &v);
 	return v.fault == AUDIT_GOOD && v.entries ? 0 : 1;
+}
+
+int cli_do_audit_verify(struct cli_client *c, const char *ns)
+{
+	struct audit_log w = {.c = *c, .open = true, .ns = ns};
+	int rc;
+
+	w.a = arena_new();
+	w.check = audit_check_new();
+	rc = verify(&w);
+	audit_check_free(w.check);
+	arena_free(w.a);
+	return rc;
 }
 
 /* --- list ------------------------------------------------------------------------------------- */
@@ -384,6 +475,7 @@ static const struct argp_option verify_options[] = {
 	 "The log must contain the entry with this digest, as an earlier check printed it", 0},
 	{"merged", OPT_MERGED, NULL, 0,
 	 "A log collector merged the output of replicas: lines may be repeated, in any order", 0},
+	CLI_NAMESPACE_ROW,
 	WITH_CLUSTER_ROW,
 	CLI_OPTION_ROWS,
 };
@@ -420,6 +512,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		return 0;
 	case OPT_MERGED:
 		w->merged = true;
+		return 0;
+	case 'n':
+		w->ns = arg;
 		return 0;
 	case OPT_CLUSTER:
 		w->cluster = true;

@@ -251,6 +251,12 @@ static void check_lease(struct check *k)
 		return;
 	}
 	k->leader = *h.name ? mem_strdup(h.name) : NULL;
+	if (h.state == LEASE_HELD && h.audit_file_fails[0])
+		findings_add(
+			k->f, FINDING_WRONG, "audit log",
+			"make room on the disk, or correct --audit-log of drover run; no entry "
+			"is lost meanwhile, as docs/audit.md says",
+			"%s", h.audit_file_fails);
 	switch (h.state) {
 	case LEASE_NONE:
 		findings_add(

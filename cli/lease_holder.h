@@ -1,6 +1,8 @@
 #ifndef CLI_LEASE_HOLDER_H
 #define CLI_LEASE_HOLDER_H
 
+#include "api/auditsegment.h"
+#include "base/str.h"
 #include "cli/client.h"
 
 /*
@@ -23,6 +25,11 @@ struct lease_holder {
 	/* ms since the last renewal, by the API server's clock if it is known; 0 unless
 	 * LEASE_EXPIRED or LEASE_HELD */
 	int64_t age_ms;
+	/* why the leader cannot write the file of its audit log, and since when; "": it can, or has
+	 * none */
+	char audit_file_fails[400], audit_file_since[STR_TIME_SIZE];
+	/* newest segment of the audit log that a leader recorded; number 0: none */
+	struct audit_newest newest;
 };
 /* Reads the Lease in namespace ns. Returns 0, or -1 with *e if it cannot be read. */
 int lease_holder_read(struct cli_client *c, const char *ns, struct lease_holder *out,

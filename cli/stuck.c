@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/annotations.h"
+#include "api/codes.h"
 #include "base/arena.h"
 #include "base/data/age.h"
 #include "base/loop/loop.h"
@@ -18,6 +19,7 @@
 #include "base/str.h"
 #include "controller/explain/answer.h"
 #include "controller/explain/pod_remedy.h"
+#include "cli/lease_holder.h"
 #include "cli/stuck.h"
 #include "cli/verbs.h"
 
@@ -212,6 +214,23 @@ static bool read_leader(struct stuck *s, const struct view_where *w)
 	return true;
 }
 
+/* Adds a row if the leader cannot write the file of its audit log. Whoever may not read the Lease
+ * gets no such row. */
+static void add_audit_file(struct stuck *s, const char *ns)
+{
+	struct lease_holder h;
+	struct err e;
+
+	if (lease_holder_read(s->c, ns, &h, &e) < 0 || !h.audit_file_fails[0])
+		return;
+	json_array_append_new(s->rows[NEED_OPERATOR],
+			      json_pack("{s:s, s:s*, s:s, s:s, s:[s]}", "object",
+					"lease/" CONTROLLER_LEASE, "since",
+					h.audit_file_since[0] ? h.audit_file_since : NULL, "reason",
+					"AuditFileFails", "message", h.audit_file_fails, "helps",
+					code_find("AuditFileFails")->helps));
+}
+
 /* Orders rows by member `since`, the earliest first. All such texts have the same RFC 3339 form, so
  * that strcmp() orders them. */
 static int by_age(const void *a, const void *b)
@@ -380,6 +399,8 @@ int cli_do_stuck(struct cli_client *c, const struct cli_stuck *list)
 	s.from_leader = list && list->view && read_leader(&s, list->view);
 	if (!s.from_leader)
 		status = read_objects(&s);
+	if (list && list->view)
+		add_audit_file(&s, list->view->ns);
 	if (!status && s.problem.kind != ERR_NONE && !c->json)
 		print_problem(&s);
 	if (!status)

@@ -63,6 +63,10 @@ struct cli_stuck {
  * read objects alone. */
 int cli_do_stuck(struct cli_client *c, const struct cli_stuck *list);
 
+/* Verifies the audit log in the cluster. Returns 1 if there is a fault, or no entry. ns: drover's
+ * own namespace. */
+int cli_do_audit_verify(struct cli_client *c, const char *ns);
+
 /* Checks that the cluster has everything that drover needs. Returns 1 if there is a finding
  * FINDING_WRONG. ns: drover's own namespace. */
 int cli_do_check(struct cli_client *c, const char *ns);

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"
 #include "controller/claims/eta.h"
@@ -357,6 +358,7 @@ static void rederive(void *arg)
 static void on_leading(int64_t transitions, void *arg)
 {
 	struct controller *c = arg;
+	struct audit_newest newest;
 
 	c->ctx.leading = true;
 	/* A plan made while following may have set gauges. */
@@ -368,8 +370,27 @@ static void on_leading(int64_t transitions, void *arg)
 	validation_lead(c->validation);
 	discovery_lead(c->discovery);
 	view_lead(c->view);
+	(void)audit_newest_parse(kube_lease_annotation(c->ctx.lease, AUDIT_NEWEST), &newest);
+	audit_trail_recorded(c->audit_trail, &newest);
 	audit_trail_lead(c->audit_trail, transitions);
 	loop_timer_start(&c->settle, 0);
+}
+
+/* Returns what the leader records in its Lease: the newest segment of the audit log, and whether it
+ * can write the log's file. */
+static json_t *lease_annotations(void *arg)
+{
+	const struct controller *c = arg;
+	const struct audit_newest n = audit_trail_newest(c->audit_trail);
+	const char *fails = audit_file_error(c->audit_file);
+	json_t *o = json_pack("{s:s?}", AUDIT_FILE_FAILS, fails);
+	char text[128];
+
+	str_format(text, sizeof(text), AUDIT_NEWEST_FORMAT, (long long)n.number, (long long)n.seq,
+		   n.digest);
+	if (n.number)
+		json_object_set_new(o, AUDIT_NEWEST, json_string(text));
+	return o;
 }
 
 static void on_following(void *arg)
@@ -545,6 +566,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 		.slower = o->context.lease_slower,
 		.on_started = on_leading,
 		.on_stopped = on_following,
+		.annotations = lease_annotations,
 		.arg = c,
 	};
 

@@ -47,6 +47,8 @@ struct kube_lease {
 	 * write. */
 	char *rv;
 	char *seen_rv, *holder;
+	/* metadata.annotations as last read; NULL: none. */
+	json_t *annotations;
 	int64_t transitions, duration_ms;
 	/* loop_now() at which seen_rv was first seen. */
 	int64_t changed_at;
@@ -101,6 +103,8 @@ static void observe(struct kube_lease *l, const json_t *lease)
 	}
 	set(&l->rv, *rv ? rv : NULL);
 	set(&l->holder, str_or(json_str_at(lease, "spec", "holderIdentity"), ""));
+	json_decref(l->annotations);
+	l->annotations = json_incref(json_at(lease, "metadata", "annotations"));
 	l->transitions = json_int_at(lease, "spec", "leaseTransitions");
 	if (seconds < 1 || seconds > MAX_DURATION_S)
 		seconds = DURATION_S * l->spec.slower;
@@ -156,8 +160,11 @@ static void write_lease(struct kube_lease *l, bool create)
 	OWN_JSON body = json_pack("{s:{}, s:{s:s, s:i, s:s}}", "metadata", "spec", "holderIdentity",
 				  l->identity, "leaseDurationSeconds",
 				  (int)(DURATION_S * l->spec.slower), "renewTime", time);
-	json_t *meta = json_object_get(body, "metadata"), *spec = json_object_get(body, "spec");
+	json_t *meta = json_object_get(body, "metadata"), *spec = json_object_get(body, "spec"),
+	       *notes = l->held && l->spec.annotations ? l->spec.annotations(l->spec.arg) : NULL;
 
+	if (notes)
+		json_object_set_new(meta, "annotations", notes);
 	if (!l->held) {
 		json_object_set_new(spec, "acquireTime", json_string(time));
 		json_object_set_new(spec, "leaseTransitions", json_integer(l->transitions + 1));
@@ -329,12 +336,18 @@ void kube_lease_free(struct kube_lease *l)
 	free(l->rv);
 	free(l->seen_rv);
 	free(l->holder);
+	json_decref(l->annotations);
 	free(l);
 }
 
 const char *kube_lease_holder(const struct kube_lease *l)
 {
 	return l->holder;
+}
+
+const char *kube_lease_annotation(const struct kube_lease *l, const char *key)
+{
+	return json_str_at(l->annotations, key);
 }
 
 bool kube_lease_held(const struct kube_lease *l)

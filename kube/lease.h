@@ -30,6 +30,10 @@ struct kube_lease_spec {
 	 * older leader). */
 	void (*on_started)(int64_t transitions, void *arg);
 	void (*on_stopped)(void *arg);
+	/* Returns annotations that the next renewal writes to the Lease, as a new reference; a null
+	 * removes one, others stay. NULL: none. The write that acquires the Lease changes no
+	 * annotation. May be NULL. */
+	json_t *(*annotations)(void *arg);
 	void *arg;
 };
 struct kube_lease *kube_lease_new(struct loop_group *g, const struct kube_lease_spec *s);
@@ -44,6 +48,9 @@ bool kube_lease_held(const struct kube_lease *l);
 /* Returns the holder as last seen, which may be this replica; "": no holder, or not read yet. Valid
  * until the next turn of the loop. */
 const char *kube_lease_holder(const struct kube_lease *l);
+/* Returns an annotation of the Lease as last read or written; NULL: none. Valid until the next turn
+ * of the loop. */
+const char *kube_lease_annotation(const struct kube_lease *l, const char *key);
 /* Returns the milliseconds since the start of the last successful renewal; INT64_MAX: this replica
  * does not hold the Lease. */
 int64_t kube_lease_renewed_age(const struct kube_lease *l);

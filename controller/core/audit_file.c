@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "api/resources.h"
 #include "base/buf.h"
 #include "base/log.h"
@@ -53,6 +54,8 @@ struct audit_file {
 	int64_t ahead;
 	/* last gap that was logged: number of the entry after it */
 	int64_t gap;
+	/* "TIME TEXT": since when and why writes fail; "": the last write did not */
+	char fails[400];
 };
 
 static void job_free(void *arg)
@@ -73,6 +76,27 @@ static void run_job(void *arg)
 			: audit_lines_last(j->path, &j->seq, &j->err);
 }
 
+/* Notes that a write failed. Sends an event unless the one before failed too. */
+static void note_failure(struct audit_file *f, const struct err *e)
+{
+	const struct kube_ref lease = {.api_version = "coordination.k8s.io/v1",
+				       .kind = "Lease",
+				       .ns = f->c->o.ns,
+				       .name = CONTROLLER_LEASE};
+	char since[STR_TIME_SIZE];
+
+	counters_audit_file_failed(f->c->counters);
+	if (f->fails[0])
+		return;
+	str_format(f->fails, sizeof(f->fails),
+		   "%s replica %.60s cannot write the file of its audit log: %.200s",
+		   str_time(since, loop_wall(f->c->loop)), str_or(f->c->o.identity, "drover"),
+		   e->text);
+	str_clean(f->fails);
+	kube_event(f->c->events, &lease, "Warning", "AuditFileFails", "Write",
+		   strchr(f->fails, ' ') + 1);
+}
+
 static void done_job(void *arg)
 {
 	struct job *j = arg;
@@ -84,11 +108,12 @@ static void done_job(void *arg)
 		backoff_reset(&f->backoff);
 		f->seq = j->seq;
 		f->torn &= !j->text;
+		f->fails[0] = '\0';
 	} else {
 		wait = backoff_next(&f->backoff, loop_random(f->c->loop));
 		log_error("audit log not written to the file; the entries stay in the API",
 			  LOG_S("file", j->path), LOG_I("retry_ms", wait), LOG_E(&j->err));
-		counters_audit_file_failed(f->c->counters);
+		note_failure(f, &j->err);
 		/* a part of the text may have been written */
 		f->torn = str_eq(j->path, AUDIT_LINES_STDOUT);
 		if (!f->torn)
@@ -274,6 +299,11 @@ void audit_file_kick(struct audit_file *f)
 {
 	if (f && !f->work && !f->fetch && !loop_timer_active(&f->timer))
 		loop_timer_start(&f->timer, BATCH_MS);
+}
+
+const char *audit_file_error(const struct audit_file *f)
+{
+	return f && f->fails[0] ? f->fails : NULL;
 }
 
 bool audit_file_has(const struct audit_file *f, int64_t seq)

@@ -59,6 +59,11 @@ struct audit_trail {
 	 * have been deleted since. */
 	int64_t number, seq;
 	char head[CRYPTO_DIGEST_TEXT];
+	/* newest segment that the last leader recorded; number 0: not known */
+	struct audit_newest recorded;
+	/* doubted: number of the newest segment if the cache lacked it when this leader began; 0:
+	 * the cache had it. doubted_after: last sequence number that the cache had then */
+	int64_t doubted, doubted_after;
 	/* number of the segment that is being deleted; 0: none */
 	int64_t pruned;
 	/* number of a segment that the API server reported as missing when asked for its name; 0:
@@ -324,10 +329,37 @@ static void know_written(const struct audit_trail *t, struct audit_missed *m)
 	free(all.v);
 }
 
+static bool last_seq(const struct kube_entry *en, void *arg)
+{
+	const struct audit_segment *s = en->object;
+	const int64_t seq = s->spec.entries.v[s->spec.entries.n - 1].seq;
+	int64_t *last = arg;
+
+	*last = seq > *last ? seq : *last;
+	return true;
+}
+
+/* Continues after the newest segment that the last leader recorded, if the cache ends before it. */
+static void continue_recorded(struct audit_trail *t)
+{
+	const struct audit_newest *r = &t->recorded;
+
+	if (/* mutant: audit-newest-forgotten */ r->number > t->number ||
+	    (r->number == t->number && r->seq > t->seq)) {
+		t->number = r->number;
+		t->seq = r->seq;
+		str_copy(t->head, sizeof(t->head), r->digest);
+	}
+	t->doubted = t->number && !segment_of(t, t->number) ? t->number : 0;
+	t->doubted_after = 0;
+	kube_cache_each(t->c->cache[OBJECT_AUDIT_SEGMENT], last_seq, &t->doubted_after);
+}
+
 static void compare(struct audit_trail *t)
 {
 	OWN(audit_missed) m = audit_missed_new();
 
+	continue_recorded(t);
 	know_written(t, m);
 	if (t->number)
 		know_queued(t, m);
@@ -467,15 +499,32 @@ static void begin(struct audit_trail *t)
 	json_decref(entries);
 }
 
+/* Notes that the newest segment is gone. If it was before this leader began, adds an entry. */
+static void note_gone(struct audit_trail *t)
+{
+	char name[64];
+
+	t->gone = t->number;
+	if (t->doubted != t->number)
+		return;
+	t->doubted = 0;
+	str_format(name, sizeof(name), AUDIT_SEGMENT_NAME, (long long)t->number);
+	log_error("the newest segment of the audit log was deleted", LOG_S("segment", name));
+	push_own(t, AUDIT_DAMAGED, name, "deleted by another writer while no replica led",
+		 t->seq - t->doubted_after);
+}
+
 static void on_look(json_t *o, const struct err *e, void *arg)
 {
 	struct audit_trail *t = arg;
 
 	t->look = NULL;
 	if (is_gone(e, t))
-		t->gone = t->number;
+		note_gone(t);
 	else if (!e)
 		kube_cache_learn(t->c->cache[OBJECT_AUDIT_SEGMENT], o);
+	if (!e)
+		t->doubted = 0;
 	loop_timer_start(&t->timer, AUDIT_TRAIL_WRITE_MS);
 }
 
@@ -557,6 +606,19 @@ static void step(void *arg)
 	note_lost(t);
 	if (!prune(t) && map_size(t->queue))
 		write_next(t);
+}
+
+struct audit_newest audit_trail_newest(const struct audit_trail *t)
+{
+	struct audit_newest n = {.number = t->compared ? t->number : 0, .seq = t->seq};
+
+	str_copy(n.digest, sizeof(n.digest), t->head);
+	return n;
+}
+
+void audit_trail_recorded(struct audit_trail *t, const struct audit_newest *newest)
+{
+	t->recorded = *newest;
 }
 
 void audit_trail_lead(struct audit_trail *t, int64_t transitions)

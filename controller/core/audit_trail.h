@@ -27,7 +27,8 @@
  *
  * At most one segment is written per WRITE_MS. The newest AUDIT_SEGMENTS_KEPT segments are kept. If
  * another writer deletes a segment, the leader adds a LogDamaged entry; the chain continues where
- * it was.
+ * it was. The leader records the newest segment in its Lease. So if the newest segments are deleted
+ * while no replica runs, the next leader notices that, and does not use their numbers again.
  *
  * On the loop thread.
  * Tests: tests/unit/controller/core/test_audit_trail.c, tests/world/test_audit.c
@@ -47,6 +48,12 @@ void audit_trail_change(struct audit_trail *t, enum object_kind_id kind, const v
 /* Notes a changed segment; arguments as for audit_trail_change(). */
 void audit_trail_segment(struct audit_trail *t, const struct audit_segment *old,
 			 const struct audit_segment *new_);
+/* Returns the newest segment of the log. number is 0 until this leader has compared the log with
+ * what the last leader recorded. */
+struct audit_newest audit_trail_newest(const struct audit_trail *t);
+/* Notes the newest segment that the last leader recorded (audit_newest_parse()). Call before
+ * audit_trail_lead(). */
+void audit_trail_recorded(struct audit_trail *t, const struct audit_newest *newest);
 /* Call when this replica begins to lead. transitions: number of changes of the leader so far. */
 void audit_trail_lead(struct audit_trail *t, int64_t transitions);
 /* Call when this replica no longer leads. */

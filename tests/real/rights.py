@@ -448,6 +448,13 @@ def auditor(plane, judge):
     for path in (f"{home}/configmaps", f"{home}/configmaps/drover-view", f"{home}/secrets/bmc-default"):
         judge.may_not(reader, "GET", path)
     judge.may_not(reader, "PATCH", f"{home}/configmaps/drover-evidence-keys", {"data": {}})
+    leases = f"/apis/coordination.k8s.io/v1/namespaces/{SYSTEM}/leases"
+    for name in ("drover-controller", "other"):
+        plane.api("POST", leases, {"metadata": {"name": name}})
+    judge.may(reader, "GET", f"{leases}/drover-controller")
+    judge.may_not(reader, "PATCH", f"{leases}/drover-controller", {"spec": {"holderIdentity": "eve"}})
+    for path in (leases, f"{leases}/other"):
+        judge.may_not(reader, "GET", path)
 
 
 def granted(plane, name, role):

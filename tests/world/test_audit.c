@@ -189,6 +189,34 @@ static void a_deleted_segment_is_noticed_and_the_chain_goes_on(void **state)
 	world_stop(&w);
 }
 
+/* The Lease records the newest segment, so its numbers are not used again. */
+static void a_newest_segment_deleted_while_nobody_ran_is_noticed(void **state)
+{
+	struct sim_world w;
+	OWN_JSON second = NULL;
+	json_t *list;
+	char key[96];
+
+	(void)state;
+	world_start(&w, 9105, 1);
+	world_replica(&w);
+	world_wait_state(&w.servers[0], "free", 1800);
+	world_run(&w, 10000);
+	world_kill(&w.replicas[0]);
+	world_do(&w, &w.host, "DELETE", "/apis/drover.dev/v1alpha1/auditsegments/audit-00000001",
+		 NULL);
+	world_run(&w, 60000);
+	world_replica(&w);
+	world_run(&w, TAKEOVER_MS);
+	str_format(key, sizeof(key), SEGMENTS "/" AUDIT_SEGMENT_NAME, 2ll);
+	second = cluster_get(&w.host, key);
+	list = json_at(second, "spec", "entries");
+	assert_true(json_int_at(json_array_get(list, 0), "seq") > 8);
+	assert_int_equal(count(list, AUDIT_DAMAGED, NULL, "audit-00000001"), 1);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 #define CRDS "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
 /* The definition of AuditSegment is missing when drover starts. */
@@ -227,6 +255,7 @@ int main(void)
 		cmocka_unit_test(two_replicas_write_each_entry_once),
 		cmocka_unit_test(what_happened_while_nobody_ran_is_found_later),
 		cmocka_unit_test(a_deleted_segment_is_noticed_and_the_chain_goes_on),
+		cmocka_unit_test(a_newest_segment_deleted_while_nobody_ran_is_noticed),
 		cmocka_unit_test(drover_works_without_the_definition_of_the_log),
 	};
 

@@ -316,6 +316,114 @@ static void a_leader_that_is_not_heard_of(void **state)
 	assert_said("wrong  controller: no replica of the controller is the leader\n");
 }
 
+/* --- the audit log ---------------------------------------------------------------------------- */
+
+/* Writes an annotation of the Lease. */
+static void lease_note(struct bench *d, const char *key, const char *value)
+{
+	bench_must(d, &d->host, "PATCH",
+		   "/apis/coordination.k8s.io/v1/namespaces/" BENCH_NS "/leases/" CONTROLLER_LEASE,
+		   arena_printf(d->a, "{'metadata': {'annotations': {'%s': '%s'}}}", key, value));
+}
+
+static void a_file_of_the_audit_log_that_is_not_written_is_wrong(void **state)
+{
+	struct bench *d = *state;
+
+	lease(d, 1000);
+	lease_note(d, AUDIT_FILE_FAILS,
+		   "2026-12-01T10:00:00Z replica drover-0 cannot write the file of its audit log: "
+		   "/log/audit: No space left on device");
+	assert_int_equal(check(), 1);
+	assert_said("wrong  audit log: replica drover-0 cannot write the file of its audit log: "
+		    "/log/audit: No space left on device\n");
+	assert_said("make room on the disk");
+	assert_null(strstr(said, "2026-12-01"));
+}
+
+/* Creates segments 1 to n, with one entry each. digests[i]: digest of the entry i + 1. */
+static void segments(struct bench *d, int n, const char *digests[])
+{
+	const char *previous = AUDIT_GENESIS;
+
+	for (int i = 1; i <= n; i++) {
+		json_t *e = json_pack("{s:s, s:s, s:s}", "time", "2026-12-01T10:00:00Z", "who",
+				      "drover", "event", AUDIT_LEADER);
+		OWN_JSON s = NULL;
+		char *text;
+
+		audit_entry_seal(e, i, previous);
+		previous = digests[i - 1] = arena_strdup(d->a, json_str_at(e, "digest"));
+		s = json_pack("{s:s, s:s, s:{s:o}, s:{s:i, s:[o]}}", "apiVersion",
+			      OBJECT_API_VERSION, "kind", "AuditSegment", "metadata", "name",
+			      json_sprintf(AUDIT_SEGMENT_NAME, (long long)i), "spec", "number", i,
+			      "entries", e);
+		text = json_text(s);
+		bench_put(d, text);
+		free(text);
+	}
+}
+
+/* Starts an output of its own, so that assert_said() sees the last command only. */
+static void said_anew(void)
+{
+	fclose(c.out);
+	free(said);
+	c.out = open_memstream(&said, &said_len);
+}
+
+static void a_deleted_newest_segment_of_the_audit_log_is_named(void **state)
+{
+	struct bench *d = *state;
+	const char *digests[3];
+
+	segments(d, 3, digests);
+	assert_int_equal(cli_do_audit_verify(&c, BENCH_NS), 0); /* there is no Lease yet */
+	lease(d, 1000);
+	lease_note(d, AUDIT_NEWEST, arena_printf(d->a, "3 3 %s", digests[2]));
+	assert_int_equal(cli_do_audit_verify(&c, BENCH_NS), 0);
+	assert_said("Every entry is as it was written.");
+	said_anew();
+	lease_note(d, AUDIT_NEWEST, arena_printf(d->a, "3 3 %s", digests[1]));
+	assert_int_equal(cli_do_audit_verify(&c, BENCH_NS), 1);
+	assert_said("bent: entry 3 is not the one that drover recorded in its Lease");
+	said_anew();
+	lease_note(d, AUDIT_NEWEST, arena_printf(d->a, "3 5 %s", digests[2]));
+	assert_int_equal(cli_do_audit_verify(&c, BENCH_NS), 1);
+	assert_said("missing: the entries after 3, up to 5 that drover recorded");
+	said_anew();
+	lease_note(d, AUDIT_NEWEST, arena_printf(d->a, "3 3 %s", digests[2]));
+	bench_must(d, &d->host, "DELETE",
+		   "/apis/" OBJECT_API_VERSION "/auditsegments/audit-00000003", NULL);
+	assert_int_equal(cli_do_audit_verify(&c, BENCH_NS), 1);
+	assert_said("missing: segment audit-00000003, the newest that drover recorded in its "
+		    "Lease, was deleted, with all after entry 2 up to 3.");
+}
+
+static void a_record_of_the_newest_segment_is_read_strictly(void **state)
+{
+	static const char *const bad[] = {NULL,
+					  "",
+					  "1",
+					  "1 2",
+					  "1 2 sha256:0",
+					  "0 1 " AUDIT_GENESIS,
+					  "1 0 " AUDIT_GENESIS,
+					  "1 1 " AUDIT_GENESIS " ",
+					  "9999999999999 1 " AUDIT_GENESIS};
+	struct audit_newest n;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_false(audit_newest_parse(bad[i], &n));
+		assert_int_equal(n.number, 0);
+	}
+	assert_true(audit_newest_parse("12 3456 " AUDIT_GENESIS, &n));
+	assert_int_equal(n.number, 12);
+	assert_int_equal(n.seq, 3456);
+	assert_string_equal(n.digest, AUDIT_GENESIS);
+}
+
 /* A new key could not verify the existing records, so the advice must be to restore the old key. */
 static void a_lost_evidence_key_is_to_be_restored(void **state)
 {
@@ -844,6 +952,9 @@ int main(void)
 		T(an_empty_cluster_is_told_what_to_apply),
 		T(a_definition_of_another_version_is_told_by_its_field),
 		T(a_leader_that_is_not_heard_of),
+		T(a_file_of_the_audit_log_that_is_not_written_is_wrong),
+		T(a_deleted_newest_segment_of_the_audit_log_is_named),
+		T(a_record_of_the_newest_segment_is_read_strictly),
 		T(a_lost_evidence_key_is_to_be_restored),
 		T(of_a_secret_nothing_but_its_metadata_is_sent),
 		T(what_objects_name_and_is_not_there),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/annotations.h"
 #include "base/str.h"
 #include "cli/verbs.h"
 #include "tests/unit/cli/verb.h"
@@ -99,6 +100,25 @@ static void assert_said(struct bed *b, const char *what)
 {
 	if (!strstr(b->said, what))
 		fail_msg("want '%s' in: %s", what, b->said);
+}
+
+/* The leader's list has objects of drover only; the file is in the Lease. */
+static void a_file_of_the_audit_log_that_is_not_written_is_listed(void **state)
+{
+	struct bed *b = *state;
+
+	fake_api_put(
+		&b->f,
+		"/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/" CONTROLLER_LEASE,
+		"{\"metadata\": {\"name\": \"" CONTROLLER_LEASE "\", \"annotations\": {"
+		"\"" AUDIT_FILE_FAILS "\": \"2026-12-01T10:00:00Z the disk is\\u001b full\"}}, "
+		"\"spec\": {}}");
+	run(b, NULL);
+	assert_said(b, "Needs an operator (1)\n  lease/" CONTROLLER_LEASE "  for ");
+	assert_said(b, ", AuditFileFails: the disk is");
+	assert_said(b, "      what helps: make room on the disk");
+	assert_null(strstr(b->said, "an unknown time"));
+	assert_null(strchr(b->said, 0x1b));
 }
 
 static void the_leader_lists_objects_and_pods(void **state)
@@ -205,6 +225,7 @@ int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		T(a_file_of_the_audit_log_that_is_not_written_is_listed),
 		T(the_leader_lists_objects_and_pods),
 		T(a_leader_of_another_version_loses_no_row_and_controls_no_terminal),
 		T(a_refused_token_is_named),

@@ -20,6 +20,8 @@ struct replica {
 	unsigned started, stopped, released;
 	int64_t transitions, started_at, stopped_at;
 	bool free_when_stopped;
+	/* Annotation of each renewal; NULL: none */
+	const char *note;
 };
 
 static void on_started(int64_t transitions, void *arg)
@@ -50,6 +52,13 @@ static void on_released(void *arg)
 	((struct replica *)arg)->released++;
 }
 
+static json_t *notes_of(void *arg)
+{
+	const struct replica *r = arg;
+
+	return r->note ? json_pack("{s:s, s:n}", "note", r->note, "other", NULL) : NULL;
+}
+
 static void join_slower(struct replica *r, struct fake_api *f, const char *name, unsigned slower)
 {
 	struct kube_config config = {0};
@@ -69,6 +78,7 @@ static void join_slower(struct replica *r, struct fake_api *f, const char *name,
 									 .slower = slower,
 									 .on_started = on_started,
 									 .on_stopped = on_stopped,
+									 .annotations = notes_of,
 									 .arg = r});
 	assert_int_equal(kube_lease_renewed_age(r->lease), INT64_MAX);
 }
@@ -312,6 +322,40 @@ static void a_deleted_lease_is_made_anew_as_another_term(void **state)
 	fake_api_stop(&f);
 }
 
+/* The next holder reads what the last one wrote, and changes it only with its own renewals. */
+static void annotations_are_written_with_renewals_and_read_by_the_next(void **state)
+{
+	struct fake_api f;
+	struct replica a, b;
+
+	(void)state;
+	fake_api_start(&f, NULL);
+	join(&a, &f, "a");
+	a.note = "one";
+	fake_api_run(&f, 500);
+	assert_int_equal(a.started, 1);
+	assert_null(json_at(fake_api_get(&f, PATH), "metadata", "annotations", "note"));
+	assert_null(kube_lease_annotation(a.lease, "note"));
+	fake_api_run(&f, 5000);
+	assert_string_equal(kube_lease_annotation(a.lease, "note"), "one");
+	assert_null(kube_lease_annotation(a.lease, "other"));
+	leave(&a);
+	join(&b, &f, "b");
+	b.note = "two";
+	for (int i = 0; i < 300 && !b.started; i++)
+		fake_api_run(&f, 100);
+	assert_int_equal(b.started, 1);
+	assert_string_equal(kube_lease_annotation(b.lease, "note"), "one");
+	fake_api_run(&f, 5000);
+	assert_string_equal(json_str_at(fake_api_get(&f, PATH), "metadata", "annotations", "note"),
+			    "two");
+	b.note = NULL;
+	fake_api_run(&f, 5000);
+	assert_string_equal(kube_lease_annotation(b.lease, "note"), "two");
+	leave(&b);
+	fake_api_stop(&f);
+}
+
 static void a_released_lease_is_free_for_the_next(void **state)
 {
 	struct fake_api f;
@@ -420,6 +464,7 @@ int main(void)
 		cmocka_unit_test(a_renewal_whose_answer_was_lost_is_read_again),
 		cmocka_unit_test(a_lease_taken_by_force_is_given_up_at_once),
 		cmocka_unit_test(a_deleted_lease_is_made_anew_as_another_term),
+		cmocka_unit_test(annotations_are_written_with_renewals_and_read_by_the_next),
 		cmocka_unit_test(a_released_lease_is_free_for_the_next),
 		cmocka_unit_test(releasing_what_is_not_held_only_answers),
 		cmocka_unit_test(a_lease_may_be_freed_when_it_stops),

@@ -284,7 +284,11 @@ static void a_full_disk_loses_no_entry(void **state)
 	bench_run(d, 60000);
 	setrlimit(RLIMIT_FSIZE, &was);
 	assert_false(audit_file_has(file, 100));
+	assert_non_null(
+		strstr(audit_file_error(file), " cannot write the file of its audit log: "));
+	assert_int_equal(bench_events(&d->host, "AuditFileFails"), 1);
 	bench_run(d, 600000);
+	assert_null(audit_file_error(file));
 	assert_file(100, 1);
 }
 

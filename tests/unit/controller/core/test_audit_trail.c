@@ -236,6 +236,52 @@ static void the_oldest_segments_are_deleted(void **state)
 			    AUDIT_LEADER);
 }
 
+static bool show(const struct kube_entry *en, void *arg)
+{
+	audit_trail_segment(arg, NULL, en->object);
+	return true;
+}
+
+/* The newest segment is deleted while no replica runs. The next leader knows it only from what the
+ * last one recorded, and continues after it. */
+static void a_deleted_newest_segment_is_named_by_the_next_leader(void **state)
+{
+	struct bench *d = *state;
+	OWN_JSON all = json_array();
+	OWN_JSON third = NULL;
+	struct audit_newest newest;
+	const json_t *e;
+
+	for (int i = 0; i < AUDIT_SEGMENT_ENTRIES + 3; i++)
+		create(trails.v[0], d, i);
+	audit_trail_lead(trails.v[0], 1);
+	assert_int_equal(audit_trail_newest(trails.v[0]).number, 0); /* not compared yet */
+	bench_run(d, 10000);
+	newest = audit_trail_newest(trails.v[0]);
+	assert_int_equal(newest.number, 2);
+	assert_int_equal(newest.seq, AUDIT_SEGMENT_ENTRIES + 4);
+	audit_trail_free(trails.v[0]);
+	trails.n = 0;
+	bench_must(d, &d->host, "DELETE",
+		   "/apis/" OBJECT_API_VERSION "/auditsegments/audit-00000002", NULL);
+	bench_run(d, 1000);
+	trails.v[0] = audit_trail_new(&d->c, NULL);
+	trails.n = 1;
+	kube_cache_each(d->c.cache[OBJECT_AUDIT_SEGMENT], show, trails.v[0]);
+	audit_trail_recorded(trails.v[0], &newest);
+	audit_trail_lead(trails.v[0], 2);
+	bench_run(d, 10000);
+	third = bench_get(d, OBJECT_AUDIT_SEGMENT, "audit-00000003");
+	assert_non_null(third);
+	assert_string_equal(verdict(d, 3, all).text, "");
+	assert_int_equal(json_int_at(json_array_get(all, 0), "seq"), newest.seq + 1);
+	assert_string_equal(json_str_at(json_array_get(all, 0), "previous"), newest.digest);
+	assert_int_equal(count(all, AUDIT_DAMAGED), 1);
+	e = first_of(all, AUDIT_DAMAGED);
+	assert_string_equal(json_str_at(e, "to"), "audit-00000002");
+	assert_int_equal(json_int_at(e, "count"), 4);
+}
+
 /* A replica that does not lead writes nothing, and drops what the leader has written. */
 static void a_follower_writes_nothing(void **state)
 {
@@ -686,6 +732,7 @@ int main(void)
 		TEST(both_writers_know_an_entry_and_one_writes_it),
 		TEST(a_full_queue_counts_what_it_drops),
 		TEST(the_oldest_segments_are_deleted),
+		TEST(a_deleted_newest_segment_is_named_by_the_next_leader),
 		TEST(a_follower_writes_nothing),
 		TEST(a_new_leader_finds_what_no_replica_saw),
 		TEST(a_former_leader_writes_nothing_again),
