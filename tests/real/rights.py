@@ -457,6 +457,48 @@ def auditor(plane, judge):
         judge.may_not(reader, "GET", path)
 
 
+def names_of_users(plane, judge):
+    """deploy/requested-by.yaml: a change that names no user gets the name of its user."""
+    admin, other = person(plane, "ines", "drover-admin"), person(plane, "omar", "drover-admin")
+    drover, key = Caller(plane, token_of(plane, SYSTEM, "drover")), "drover.dev/requested-by"
+
+    def name():
+        return (plane.get(CLUSTER)["metadata"].get("annotations") or {}).get(key, "").rsplit(" ", 1)[0]
+
+    def check(want, what):
+        if name() != want:
+            judge.wrong.append(f"{key} after {what}: {name()}")
+
+    plane.api("PATCH", CLUSTER, {"metadata": {"annotations": None}})
+    plane.kubectl("apply", "-f", ROOT / "deploy/requested-by.yaml")
+
+    def stamps():
+        judge.may(admin, "PATCH", CLUSTER, spec(weight=3))
+        judge.may(admin, "PATCH", CLUSTER, spec(weight=2))
+        return name()
+
+    testbed.wait_for("policy drover-requested-by", stamps, 60)
+    check("system:serviceaccount:default:ines", "a change of spec")
+    judge.may(other, "PATCH", CLUSTER, annotations(resume="2026-12-01T10:00:00Z"))
+    check("system:serviceaccount:default:omar", "a change of an annotation")
+    judge.may(admin, "PATCH", CLUSTER, {"metadata": {"labels": {"a": "b"}}})
+    judge.may(admin, "PATCH", CLUSTER, spec(weight=2))
+    judge.may(drover, "PATCH", f"{CLUSTER}/status", {"status": {"observedGeneration": 1}})
+    check("system:serviceaccount:default:omar", "changes that the log does not name")
+    version = plane.get(CLUSTER)["metadata"]["resourceVersion"]
+    judge.may(admin, "PATCH", CLUSTER, spec(weight=2))
+    if plane.get(CLUSTER)["metadata"]["resourceVersion"] != version:
+        judge.wrong.append("a write that changes nothing was stored")
+    # Whoever names a user must be that user.
+    judge.may_not(admin, "PATCH", CLUSTER, {**annotations(requested_by="eve 1"), **spec(weight=5)})
+    judge.may(admin, "PATCH", CLUSTER, {**annotations(requested_by="system:serviceaccount:default:ines 1"),
+                                        **spec(weight=5)})
+    check("system:serviceaccount:default:ines", "a change that names its user")
+    judge.may(admin, "PATCH", CLUSTER, {"metadata": {"annotations": None}})
+    check("system:serviceaccount:default:ines", "a change that removes the annotation")
+    plane.kubectl("delete", "-f", ROOT / "deploy/requested-by.yaml")
+
+
 def granted(plane, name, role):
     """Binds a Role of drover's namespace to the person."""
     plane.apply({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding",
@@ -905,6 +947,7 @@ def main():
         waivers(plane, folder, judge)
         auditor(plane, judge)
         billing(plane, judge)
+        names_of_users(plane, judge)
         timer.phase("waivers, audit log, bills")
         if args.keep:
             input(f"KUBECONFIG={plane.kubeconfig}; Enter ends it ")
