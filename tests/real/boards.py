@@ -29,7 +29,7 @@ LOADER = importlib.machinery.SourceFileLoader("monitoring", str(ROOT / "tests/to
 monitoring = importlib.util.module_from_spec(importlib.util.spec_from_loader("monitoring", LOADER))
 LOADER.exec_module(monitoring)
 SCRAPE_S, SCRAPED_S = 1, 60
-OPS = 5  # UP_PORT_OPS in cli/up/up.h
+OPS = 5  # UP_PORT_OPS in cli/up/ports.h
 # Queries that may be empty: what they count does not happen in this test.
 RARE = re.compile(r"drover_claims_failed_total|drover_act_failures_total|drover_machines_warm|drover_cost_month_amount"
                   r"|drover_machines_quarantined|drover_machines_unreachable|changes\(drover_leading|out_of_order"
@@ -105,7 +105,7 @@ def answers(prometheus):
         for query in monitoring.board_expressions(board):
             asked += 1
             # The hours and days of the boards are longer than the test.
-            if not prometheus.values(re.sub(r"\[\d+[hd]\]", "[1m]", query)) and not RARE.search(query):
+            if not prometheus.values(re.sub(r"\[\d+[hd]\]", "[10m]", query)) and not RARE.search(query):
                 empty.append(f"{path.name}: {query}")
     assert not empty, "queries without a value:\n" + "\n".join(empty)
     return asked
@@ -123,6 +123,9 @@ def main():
             began = time.monotonic()
             pace.wait_for("Prometheus scrapes drover", prometheus.scrapes, 60)
             work(up)
+            # drover shows a new series with 0 for two minutes (docs/metrics.md).
+            pace.wait_for("the evicted pod is counted", lambda: prometheus.values("drover_gpu_pods_ended_total > 0"), 240,
+                          1)
             time.sleep(max(0, SCRAPED_S - (time.monotonic() - began)))
             asked = answers(prometheus)
             firing = [a for a in prometheus.get("alerts")["alerts"] if a["state"] == "firing"]
