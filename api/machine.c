@@ -612,7 +612,8 @@ static const struct field status_fields[] = {
 		  .doc = "NodeClaim that owns the machine. The field is a lock, so that at most "
 			 "one NodeClaim owns the machine."),
 	FIELD_OBJ(machine_status, last_wipe, "lastWipe", last_wipe_fields,
-		  .doc = "Newest WipeRecord of a successful wipe."),
+		  .doc = "Newest WipeRecord of a successful wipe. Removed if drover revokes the "
+			 "record, because a drive that it names no longer reads as wiped."),
 	FIELD_PTR(machine_status, wipe_attempt, "wipeAttempt", attempt_fields,
 		  .doc = "Wipe attempt that has begun and has no WipeRecord yet."),
 	FIELD_PTR(

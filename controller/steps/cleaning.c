@@ -430,9 +430,19 @@ enum life_decision step_wiping(struct life *l)
 	return life_goto(l, MACHINE_VERIFYING, life_bmc_unlisted(l), REASON_NONE, NULL);
 }
 
+/* Returns status.lastWipe for the wipe that rec proves. */
+static json_t *last_wipe_json(const struct life *l, const struct wipe_record *rec)
+{
+	return json_pack("{s:s, s:I, s:s, s:I}", "record", rec->meta.name, "tenancy",
+			 (json_int_t)l->m->status.tenancy, "operation", l->m->status.operation->id,
+			 "bootNumber", (json_int_t)l->m->status.operation->boot_number);
+}
+
 /* True unless the last three claims on this machine failed. In that case sets *d to quarantine: the
- * drives are wiped and verified, but the next claim would probably fail on this machine, too. */
-static bool ensure_not_worn(struct life *l, enum life_decision *d)
+ * drives are wiped and verified, but the next claim would probably fail on this machine, too. The
+ * wipe that rec proves then counts, and the machine may retire, unless the failures are about the
+ * drives or the wipe itself. */
+static bool ensure_not_worn(struct life *l, const struct wipe_record *rec, enum life_decision *d)
 {
 	/* Reasons that a retry does not fix. If the last failure has one of them, only an operator
 	 * may end the quarantine. */
@@ -455,6 +465,8 @@ static bool ensure_not_worn(struct life *l, enum life_decision *d)
 	*d = life_quarantine(l, way, REASON_FailsRepeatedly,
 			     "three claims in a row failed on this machine, the last with %s: %s",
 			     f->reason, str_or(f->message, ""));
+	if (way == EXIT_AUTO)
+		json_object_set_new(l->journal.decided.extra, "lastWipe", last_wipe_json(l, rec));
 	return false;
 }
 
@@ -490,13 +502,11 @@ static enum life_decision stamp(struct life *l, const struct wipe_record *rec, s
 	}
 	if (!life_ensure_agent_gone(l) ||
 	    !life_ensure_placed(l, str_or(p->spec.network.segments.provisioning, "provisioning")) ||
-	    !life_ensure_released(l) || !ensure_not_worn(l, &d))
+	    !life_ensure_released(l) || !ensure_not_worn(l, rec, &d))
 		return d;
-	x = json_pack("{s:b, s:{s:s, s:I, s:s, s:I}, s:n, s:n, s:n, s:n, s:n}", "clean", 1,
-		      "lastWipe", "record", rec->meta.name, "tenancy",
-		      (json_int_t)l->m->status.tenancy, "operation", l->m->status.operation->id,
-		      "bootNumber", (json_int_t)l->m->status.operation->boot_number, "agent",
-		      "quarantine", "tenant", "pool", "wipeAttempt");
+	x = json_pack("{s:b, s:o, s:n, s:n, s:n, s:n, s:n}", "clean", 1, "lastWipe",
+		      last_wipe_json(l, rec), "agent", "quarantine", "tenant", "pool",
+		      "wipeAttempt");
 	return life_goto(l, MACHINE_FREE, x, REASON_NONE, NULL);
 }
 

@@ -167,8 +167,9 @@ static int still_clean(const struct life *l, const struct proto_inventory *inv, 
 }
 
 /* Revokes the machine's WipeRecord: the wipe that it proves no longer counts. The record itself
- * stays. Clears status.clean and begins a new wipe attempt of the same tenancy. That attempt gets
- * no evidence from an agent: its record, signed by drover alone, documents the revocation. */
+ * stays. Clears status.clean and status.lastWipe, so that the machine cannot retire by that wipe,
+ * and begins a new wipe attempt of the same tenancy. That attempt gets no evidence from an agent:
+ * its record, signed by drover alone, documents the revocation. */
 static enum life_decision revoke_record(struct life *l, const char *why)
 {
 	const struct machine_operation *op = l->m->status.operation;
@@ -181,10 +182,12 @@ static enum life_decision revoke_record(struct life *l, const char *why)
 	if (!attempt)
 		return LIFE_STAY;
 	counters_wipe_revoked(l->c->counters);
-	return life_goto(l, MACHINE_STOPPING,
-			 json_pack("{s:b, s:o}", "clean", 0, "wipeAttempt", attempt),
-			 REASON_WipeRevoked, "WipeRecord %s is no longer valid: %s",
-			 str_or(l->m->status.last_wipe.record, "(none)"), why);
+	return life_goto(
+		l, MACHINE_STOPPING,
+		/* mutant: revoked-wipe-counts */
+		json_pack("{s:b, s:n, s:o}", "clean", 0, "lastWipe", "wipeAttempt", attempt),
+		REASON_WipeRevoked, "WipeRecord %s is no longer valid: %s",
+		str_or(l->m->status.last_wipe.record, "(none)"), why);
 }
 
 /* Fills order *o so that the inspection also reads each drive again, at positions derived from the

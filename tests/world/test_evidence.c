@@ -606,10 +606,37 @@ static void a_drive_that_forgets_each_wipe_waits_for_a_person(void **state)
 	assert_string_equal(world_at(b, "status.quarantine.exit"), "operator");
 	assert_non_null(strstr(world_at(b, "status.quarantine.message"), "WipeRevoked"));
 	assert_int_equal(json_int_at(b->object, "status", "tenancy"), 1);
+	/* none of these wipes lets the machine retire */
+	assert_string_equal(world_at(b, "status.lastWipe.record"), "");
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Retire"));
+	world_run(&w, 600 * 1000);
+	assert_string_equal(b->state, "quarantined");
 	world_stop(&w);
 }
 
 /* A drive that was not read again does not count as clean. */
+/* Three claims fail because no Node comes. The last wipe is proved all the same. */
+static void a_machine_that_fails_repeatedly_may_retire_by_its_last_wipe(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 8801, 1);
+	b->no_kubelet = true;
+	world_replica(&w);
+	world_wait_state(b, "free", 1800);
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait_state(b, "quarantined", 24 * 3600);
+	assert_string_equal(world_at(b, "status.quarantine.reason"), "FailsRepeatedly");
+	assert_string_equal(world_at(b, "status.quarantine.exit"), "auto");
+	assert_true(b->tenancy > 1);
+	assert_int_equal(json_int_at(b->object, "status", "lastWipe", "tenancy"), b->tenancy);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Retire"));
+	world_wait_state(b, "retired", 60);
+	world_stop(&w);
+}
+
 static void a_drive_that_was_not_read_again_is_not_clean(void **state)
 {
 	struct sim_world w;
@@ -957,6 +984,7 @@ int main(void)
 		cmocka_unit_test(a_wipe_below_the_providers_floor_is_quarantined),
 		cmocka_unit_test(a_drive_that_forgets_its_wipe_is_seen_at_the_next_claim),
 		cmocka_unit_test(a_drive_that_forgets_each_wipe_waits_for_a_person),
+		cmocka_unit_test(a_machine_that_fails_repeatedly_may_retire_by_its_last_wipe),
 		cmocka_unit_test(a_drive_that_was_not_read_again_is_not_clean),
 		cmocka_unit_test(what_spins_is_held_to_the_floor_of_what_spins),
 		cmocka_unit_test(a_wipe_has_as_long_as_the_provider_says),
