@@ -6,7 +6,7 @@ static void note(struct planning *p, struct plan_tenant *t, const struct supply_
 	const size_t at = p->plan->nclaims;
 
 	p->opened = planning_wider(p->a, p->opened, &p->opened_cap, at + 1, sizeof(*p->opened));
-	p->opened[at] = (struct plan_opened){*o, t, bins_count(t->bins)};
+	p->opened[at] = (struct plan_opened){o->from, o->offer, t, bins_count(t->bins)};
 }
 
 #include "planner/overhead.h"

@@ -13,7 +13,9 @@
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_gangs.c
  */
 struct plan_opened {
-	struct supply_choice choice;
+	/* Pool and offer of the claim's machine. */
+	struct supply_pool *from;
+	const struct supply_type_offer *offer;
 	/* Tenant of the claim, and index of its bin. */
 	struct plan_tenant *tenant;
 	size_t bin;

@@ -447,8 +447,10 @@ static void begin_placing(struct planning *p)
 {
 	struct map_iter it;
 
-	map_for_each (it, p->tenants)
+	map_for_each (it, p->tenants) {
 		((struct plan_tenant *)it.value)->work = 0;
+		reserve_begin(p, it.value);
+	}
 }
 
 static void do_cells(struct plan_run *r)

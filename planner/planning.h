@@ -89,6 +89,8 @@ struct plan_tenant {
 	/* Room on new machines for pods of which few may share a node (reserve.h); NULL: the tenant
 	 * has no such pods. */
 	struct reserve *reserves;
+	/* Number of elements of reserves. */
+	size_t nreserves;
 	/* Number of times that reserved room became available to all pods of the tenant. Then
 	 * search positions of cells are reset, because bins have more room (bins_find()). */
 	uint64_t released;

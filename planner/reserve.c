@@ -1,4 +1,4 @@
-#include <string.h>
+#include <stdlib.h>
 
 #include "planner/cells.h"
 #include "planner/reserve.h"
@@ -16,6 +16,8 @@ struct reserve {
 	struct party *of;
 	struct reserved *v;
 	size_t n, next, cap;
+	/* Number of the party among those of the tenant, in order of reserve_want(). */
+	size_t number;
 	struct reserve *others;
 };
 
@@ -23,8 +25,41 @@ void reserve_want(struct planning *p, struct plan_tenant *t, struct party *of)
 {
 	struct reserve *r = arena_new_obj(p->a, struct reserve);
 
-	*r = (struct reserve){.of = of, .others = t->reserves};
+	*r = (struct reserve){.of = of, .number = t->nreserves++, .others = t->reserves};
 	of->reserve = t->reserves = r;
+}
+
+static int by_size(const void *x, const void *y)
+{
+	const struct reserve *a = *(struct reserve *const *)x, *b = *(struct reserve *const *)y;
+
+	if (a->of->left != b->of->left)
+		return a->of->left > b->of->left ? -1 : 1;
+	return a->number < b->number ? -1 : 1;
+}
+
+void reserve_begin(struct planning *p, struct plan_tenant *t)
+{
+	struct reserve **v, *r = t->reserves;
+	size_t n = 0;
+
+	if (t->nreserves <= RESERVE_MOST)
+		return;
+	v = arena_calloc(p->a, t->nreserves, sizeof(struct reserve *));
+	for (; r; r = r->others)
+		v[n++] = r;
+	qsort(v, n, sizeof(struct reserve *), by_size);
+	t->reserves = NULL;
+	for (size_t i = 0; i < n; i++) {
+		if (i >= RESERVE_MOST) {
+			v[i]->of->reserve = NULL;
+			continue;
+		}
+		v[i]->others = t->reserves;
+		t->reserves = v[i];
+	}
+	t->nreserves = RESERVE_MOST;
+	p->work += n;
 }
 
 /* True if a machine that is opened for the cell reserves room for one more pod of *r. */

@@ -19,6 +19,10 @@
  */
 /* Lets new machines reserve room for the pods of the party. */
 void reserve_want(struct planning *p, struct plan_tenant *t, struct party *of);
+/* Drops all parties of the tenant but the RESERVE_MOST largest, because the largest determines how
+ * many machines are needed. Call once all waiting pods are counted. */
+void reserve_begin(struct planning *p, struct plan_tenant *t);
+#define RESERVE_MOST 16
 /* Returns the number of parties for whose pods a machine that is opened for the cell would reserve
  * room. */
 size_t reserve_wants(const struct plan_cell *c);

@@ -14,8 +14,9 @@ struct resize {
 	/* Index of the claim that is moved next. */
 	size_t at;
 	/* first: by claim, 1 + index into planning.turns of a pod that is placed on the claim; 0:
-	 * none. next: by index into planning.turns, the same for the claim's next pod. */
-	size_t *first, *next;
+	 * none. next: by index into planning.turns, the same for the claim's next pod. NULL until
+	 * a claim may move. */
+	uint32_t *first, *next;
 	/* Requests of all pods of one claim; memory for one element per column. */
 	struct ask *asks;
 };
@@ -25,26 +26,31 @@ struct resize *resize_new(struct planning *p)
 	struct resize *r = arena_new_obj(p->a, struct resize);
 	struct map_iter it;
 
-	*r = (struct resize){.p = p,
-			     .first = arena_calloc(p->a, p->plan->nclaims + 1, sizeof(size_t)),
-			     .next = arena_calloc(p->a, p->nturns + 1, sizeof(size_t)),
-			     .asks = arena_calloc(p->a, p->ncolumns + 1, sizeof(*r->asks))};
-	if (!p->saves_nodes) {
-		r->at = p->plan->nclaims;
+	*r = (struct resize){.p = p, .at = p->saves_nodes ? 0 : p->plan->nclaims};
+	if (!p->saves_nodes)
 		return r;
-	}
+	r->asks = arena_calloc(p->a, p->ncolumns + 1, sizeof(*r->asks));
+	map_for_each (it, p->tenants)
+		(void)reserve_release(it.value);
+	return r;
+}
+
+/* Fills the lists of the pods on each claim. */
+static void list_pods(struct resize *r)
+{
+	const struct planning *p = r->p;
+
+	r->first = arena_calloc(p->a, p->plan->nclaims, sizeof(*r->first));
+	r->next = arena_calloc(p->a, p->nturns, sizeof(*r->next));
 	for (size_t i = p->nturns; i-- > 0;) {
 		const struct plan_pod *pod = &p->plan->pods[i];
 
 		if (pod->outcome != PLAN_ON_NEW)
 			continue;
 		r->next[i] = r->first[pod->new_claim];
-		r->first[pod->new_claim] = i + 1;
+		r->first[pod->new_claim] = (uint32_t)i + 1;
 	}
-	map_for_each (it, p->tenants)
-		(void)reserve_release(it.value);
-	p->work += p->nturns;
-	return r;
+	r->p->work += p->nturns;
 }
 
 /* Writes to v the fits of the pods on the claim; *n: their number. False: a pod of the claim keeps
@@ -74,7 +80,7 @@ static struct asks used_of(const struct resize *r, const struct plan_opened *x)
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->p->ncolumns; i++) {
-		const int64_t used = planning_sub(x->choice.offer->row[i], room[i]);
+		const int64_t used = planning_sub(x->offer->row[i], room[i]);
 
 		if (used > 0)
 			r->asks[n++] = (struct ask){(uint32_t)i, used};
@@ -108,7 +114,7 @@ static const struct fit_pool *pool_of(const struct plan_fit *f, const struct sup
 static bool suits(const struct resize *r, const struct plan_opened *x,
 		  const struct supply_option *o, const struct plan_fit *const *v, size_t n)
 {
-	const struct supply_pool *pool = x->choice.from;
+	const struct supply_pool *pool = x->from;
 	const int keys = x->tenant->topology ? groups_keys(r->p->groups) : 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -117,8 +123,9 @@ static bool suits(const struct resize *r, const struct plan_opened *x,
 	for (int k = 0; k < keys; k++)
 		if (o->domains[k] != domains_of_bin(x->tenant, k, x->bin))
 			return false;
-	return !o->permit && overhead_is_of_option(r->p, x->tenant, pool,
-						   (size_t)(o - pool->options), x->choice.labels);
+	return !o->permit &&
+	       overhead_is_of_option(r->p, x->tenant, pool, (size_t)(o - pool->options),
+				     &r->p->plan->claims[x - r->p->opened].labels);
 }
 
 /* Moves the claim to the best free machine of offer l. False: it has none that suits. */
@@ -132,8 +139,8 @@ static bool move(const struct resize *r, size_t claim, const struct supply_type_
 
 	r->p->work += l->noptions;
 	for (size_t i = l->first; i < l->first + l->noptions; i++) {
-		struct supply_option *o = &x->choice.from->options[i];
-		struct world_stock *m = supply_free_machine(r->p, x->choice.from, o);
+		struct supply_option *o = &x->from->options[i];
+		struct world_stock *m = supply_free_machine(r->p, x->from, o);
 
 		if (m && (!to || supply_by_worth(&m->m, &to->m) < 0) && suits(r, x, o, v, n)) {
 			to = m;
@@ -143,10 +150,7 @@ static bool move(const struct resize *r, size_t claim, const struct supply_type_
 	if (!to)
 		return false;
 	to->used = r->p->w->plan;
-	x->choice.offer = l;
-	x->choice.type = l->type;
-	x->choice.machine = &to->m;
-	x->choice.labels = &best->labels;
+	x->offer = l;
 	c->provider = l->provider->name;
 	c->instance_type = l->type->name;
 	c->machine = to->m.name;
@@ -154,27 +158,28 @@ static bool move(const struct resize *r, size_t claim, const struct supply_type_
 	return true;
 }
 
-static void resize(const struct resize *r, size_t claim)
+static void resize(struct resize *r, size_t claim)
 {
 	const struct plan_opened *x = &r->p->opened[claim];
-	const struct supply_type_offer *present = x->choice.offer;
+	const struct supply_type_offer *present = x->offer, *l;
 	const struct plan_fit *v[FITS];
 	size_t n = 0, i = 0;
 	struct asks used;
 
-	if (!x->choice.from->least_nodes || r->p->plan->claims[claim].gang ||
-	    x->choice.machine->permit || !fits_of(r, claim, v, &n))
+	if (!x->from->least_nodes || r->p->plan->claims[claim].gang ||
+	    bins_at(x->tenant->bins, x->bin)->permit)
 		return;
 	used = used_of(r, x);
 	for (;; i++) {
-		const struct supply_type_offer *l;
-
-		i = capacity_table_next(x->choice.from->capacity_table, i, used, &r->p->work);
-		if (i >= (size_t)(present - x->choice.from->offers))
+		i = capacity_table_next(x->from->capacity_table, i, used, &r->p->work);
+		if (i >= (size_t)(present - x->from->offers))
 			return;
-		l = &x->choice.from->offers[i];
-		if (is_within(&l->type->capacity, &present->type->capacity) &&
-		    move(r, claim, l, v, n))
+		l = &x->from->offers[i];
+		if (!is_within(&l->type->capacity, &present->type->capacity))
+			continue;
+		if (!r->first)
+			list_pods(r);
+		if ((!n && !fits_of(r, claim, v, &n)) || move(r, claim, l, v, n))
 			return;
 	}
 }

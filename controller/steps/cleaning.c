@@ -466,7 +466,7 @@ static bool ensure_not_worn(struct life *l, const struct wipe_record *rec, enum 
 			     "three claims in a row failed on this machine, the last with %s: %s",
 			     f->reason, str_or(f->message, ""));
 	if (way == EXIT_AUTO)
-		json_object_set_new(l->journal.decided.extra, "lastWipe", last_wipe_json(l, rec));
+		json_object_set_new(l->journal.decided->extra, "lastWipe", last_wipe_json(l, rec));
 	return false;
 }
 
