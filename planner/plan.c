@@ -315,12 +315,20 @@ static void start(struct plan_run *r)
 	enter(r, CHARGE);
 }
 
+/* Loads a later object of the list into the cache. */
+static void load_ahead(const struct world_list *l, size_t at)
+{
+	if (at + AHEAD < l->n)
+		__builtin_prefetch(l->v[at + AHEAD]);
+}
+
 static void do_charge(struct plan_run *r)
 {
 	struct planning *p = &r->p;
 	const struct world_list *claims = world_claims(p->w);
 
 	for (; r->at < claims->n && !slice_is_over(r); r->at++) {
+		load_ahead(claims, r->at);
 		supply_charge(p->supply, claims->v[r->at]);
 		p->work += HOST_WORK;
 	}
@@ -392,6 +400,7 @@ static void do_nodes(struct plan_run *r)
 	const struct world_list *nodes = world_nodes(p->w);
 
 	for (; r->at < nodes->n && !slice_is_over(r); r->at++) {
+		load_ahead(nodes, r->at);
 		open_bins_add_node(p, nodes->v[r->at]);
 		p->work += HOST_WORK;
 	}
