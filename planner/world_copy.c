@@ -32,12 +32,24 @@ struct labels world_name_labels(const struct labels *l, const char *name, struct
 	return world_copy_labels(&c, a);
 }
 
+/* Returns the name itself, or one text that all objects share if nearly all have the resource. */
+static const char *resource_name(const char *name, struct arena *a)
+{
+	static const char *const common[] = {"cpu", "memory", "pods", "ephemeral-storage",
+					     "nvidia.com/gpu"};
+
+	for (size_t i = 0; i < sizeof(common) / sizeof(*common); i++)
+		if (strcmp(name, common[i]) == 0)
+			return common[i];
+	return arena_strdup(a, name);
+}
+
 struct resources world_copy_resources(const struct resources *r, struct arena *a)
 {
 	struct resources c = {.v = world_copy_array(a, r->n, sizeof(*c.v)), .n = r->n};
 
 	for (size_t i = 0; i < r->n; i++)
-		c.v[i] = (struct resource){arena_strdup(a, r->v[i].name), r->v[i].q};
+		c.v[i] = (struct resource){resource_name(r->v[i].name, a), r->v[i].q};
 	if (c.n > 1)
 		resources_sort(&c);
 	return c;
