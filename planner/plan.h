@@ -243,8 +243,8 @@ struct plan *plan_make(struct world *w, int64_t now_ms, struct arena *a);
  * These are the pods at the end of the queue, so a tenant that asks for more gets no less.
  */
 #define PLAN_WORK ((uint64_t)10000000)
-/* Work units for one turn of the event loop: about 2 to 5 ms. */
-#define PLAN_SLICE ((uint64_t)200000)
+/* Work units for one turn of the event loop: about 1 to 4 ms. */
+#define PLAN_SLICE ((uint64_t)150000)
 /* Work units that one CPU does in 1 ms; a cautious (low) estimate. */
 #define PLAN_MS ((uint64_t)20000)
 struct plan_run;
