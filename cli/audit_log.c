@@ -405,7 +405,7 @@ static int verify(struct audit_log *w)
 
 int cli_do_audit_verify(struct cli_client *c, const char *ns)
 {
-	struct audit_log w = {.c = *c, .open = true, .ns = ns};
+	struct audit_log w = {.c = *c, .o.json = c->json, .open = true, .ns = ns};
 	int rc;
 
 	w.a = arena_new();
@@ -449,6 +449,13 @@ static int list(struct audit_log *w)
 	grid_free(w->grid);
 	map_free(w->listed);
 	return rc;
+}
+
+/* Verifies the log in the cluster alone. */
+static int verify_cluster(struct audit_log *w)
+{
+	w->open = cli_open(&w->c, w->c.verb, &w->o) == 0;
+	return w->open ? cli_do_audit_verify(&w->c, w->ns) : 1;
 }
 
 /* --- the commands ----------------------------------------------------------------------------- */
@@ -599,7 +606,7 @@ int cli_audit(int argc, char **argv)
 	w.c.verb = title;
 	w.a = arena_new();
 	w.check = audit_check_new();
-	rc = lists ? list(&w) : verify(&w);
+	rc = lists ? list(&w) : w.nfiles || w.head ? verify(&w) : verify_cluster(&w);
 	audit_check_free(w.check);
 	arena_free(w.a);
 	if (w.open)

@@ -336,7 +336,7 @@ static void place_some(const char *name)
 		if (f.served < before)
 			bench_die("more pods asked, and fewer are placed");
 	}
-	print(name, "ms", f.plan_ms, "ms", 250, n / 2, NULL);
+	print(name, "ms", f.plan_ms, "ms", 400, n / 2, NULL);
 	entry_print(&(struct entry){"plan_unplaced_topology_placed", "pods", "higher",
 				    (double)f.served, 2260, "goal", 2260, n / 2});
 }

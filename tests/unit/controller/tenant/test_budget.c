@@ -115,6 +115,8 @@ static void pods_beyond_the_budget_are_not_read_and_may_be_anywhere(void **state
 	assert_true(kube_cache_size(team(d)->pods) < TOO_MANY);
 	assert_string_equal(condition(d), "False PodsOverBudget");
 	assert_non_null(strstr(message(d), "default/p"));
+	/* A tenant gets ten events a second, and the first pods of the queue have other reasons. */
+	bench_run(d, 60000);
 	assert_true(bench_events(&d->team, "OverBudget") >= 1);
 	assert_int_equal(tenant_pods_on(team(d), "node-1", &since), 1);
 	assert_true(tenant_usable(team(d)));
