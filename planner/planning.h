@@ -89,8 +89,9 @@ struct plan_tenant {
 	/* Room on new machines for pods of which few may share a node (reserve.h); NULL: the tenant
 	 * has no such pods. */
 	struct reserve *reserves;
-	/* Number of elements of reserves. */
-	size_t nreserves;
+	/* nreserves: number of elements of reserves. nopened: number of machines that the plan
+	 * opened for the tenant in pools that save machines. */
+	size_t nreserves, nopened;
 	/* Number of times that reserved room became available to all pods of the tenant. Then
 	 * search positions of cells are reset, because bins have more room (bins_find()). */
 	uint64_t released;
@@ -238,6 +239,9 @@ struct plan_cell {
 	/* Search positions, one per preference score (bins.c). */
 	struct cursor *cursors;
 	size_t ncursors;
+	/* Number of placed pods (plan_run.nplaced) at the time when a pod of the cell was last
+	 * tried again in vain; 0: none was. */
+	size_t tried;
 	/* Value of plan_tenant.released for which the search positions are valid. */
 	uint64_t released;
 	/* Result of the last gang of pods of this cell that was not placed; NULL: no such gang.

@@ -50,7 +50,7 @@ void reserve_begin(struct planning *p, struct plan_tenant *t)
 		v[n++] = r;
 	qsort(v, n, sizeof(struct reserve *), by_size);
 	t->reserves = NULL;
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = n; i-- > 0;) {
 		if (i >= RESERVE_MOST) {
 			v[i]->of->reserve = NULL;
 			continue;
@@ -62,18 +62,22 @@ void reserve_begin(struct planning *p, struct plan_tenant *t)
 	p->work += n;
 }
 
-/* True if a machine that is opened for the cell reserves room for one more pod of *r. */
-static bool wants(const struct reserve *r, const struct plan_cell *c)
+/* True if machine number `at` of the tenant in this plan, opened for the cell, reserves room for
+ * one more pod of *r. Pods that need fewer machines than there are find room anyway, and a single
+ * pod may share any machine. */
+static bool wants(const struct reserve *r, const struct plan_cell *c, size_t at)
 {
-	return r->of != c->party && r->of->fit == c->class_->fit && r->n - r->next < r->of->left;
+	return r->of != c->party && r->of->fit == c->class_->fit && r->of->left > 1 &&
+	       r->of->left >= at && r->n - r->next < r->of->left;
 }
 
 size_t reserve_wants(const struct plan_cell *c)
 {
+	const struct plan_tenant *t = c->class_->tenant;
 	size_t n = 0;
 
-	for (const struct reserve *r = c->class_->tenant->reserves; r; r = r->others)
-		n += wants(r, c);
+	for (const struct reserve *r = t->reserves; r; r = r->others)
+		n += wants(r, c, t->nopened + 1);
 	return n;
 }
 
@@ -93,9 +97,10 @@ void reserve_room(struct planning *p, const struct plan_cell *c, size_t bin)
 {
 	struct plan_tenant *t = c->class_->tenant;
 
+	t->nopened++;
 	for (struct reserve *r = t->reserves; r; r = r->others) {
 		planning_charge(p, t, 1);
-		if (!wants(r, c))
+		if (!wants(r, c, t->nopened))
 			continue;
 		r->v = planning_wider(p->a, r->v, &r->cap, r->n + 1, sizeof(*r->v));
 		r->v[r->n] = (struct reserved){bin, largest(p, r->of), false};

@@ -155,6 +155,24 @@ static void pods_that_must_be_apart_have_room_for_those_behind_them(void **state
 	assert_string_equal(claims(w, a), "2 small, 1 big");
 }
 
+/* Only 16 of the 21 apps with pods that must be apart may reserve room: those with the most pods,
+ * which need the most machines. */
+static void the_largest_of_many_apps_have_room_reserved(void **state)
+{
+	OWN(arena) a = arena_new();
+	OWN(world) w = worlds_new(a);
+
+	(void)state;
+	expand(w, a, WORLD_EXPANDER_LEAST_NODES);
+	add_machines(w, a, 20, "small", "a");
+	add_machines(w, a, 20, "big", "a");
+	add_pods(w, a, 16, "first", NULL);
+	add_pods(w, a, 9, "nine", &apart);
+	for (int i = 0; i < 20; i++)
+		add_pods(w, a, 2, arena_printf(a, "two%02d", i), &apart);
+	assert_int_equal(plan_make(w, 0, a)->nclaims, 9);
+}
+
 static void reserved_room_keeps_no_pod_waiting(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -289,6 +307,7 @@ int main(void)
 		cmocka_unit_test(the_last_machine_is_no_larger_than_its_pods_need),
 		cmocka_unit_test(pods_ahead_leave_room_for_pods_that_must_be_apart),
 		cmocka_unit_test(pods_that_must_be_apart_have_room_for_those_behind_them),
+		cmocka_unit_test(the_largest_of_many_apps_have_room_reserved),
 		cmocka_unit_test(reserved_room_keeps_no_pod_waiting),
 		cmocka_unit_test(a_claim_moves_to_a_machine_that_is_just_large_enough),
 		cmocka_unit_test(a_claim_does_not_move_to_a_machine_that_its_pods_do_not_suit),
