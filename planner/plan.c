@@ -123,7 +123,7 @@ static bool use_reserved(const struct plan_cell *c, const struct plan_pod *out)
 
 /* Places a pod of the cell (a set of interchangeable pods) into an existing bin or onto a new
  * machine, and writes the result to *out. False: the pod is not placed; *out contains the reasons.
- * *waits: true if the pod may be placed once a pod that its affinity requires is placed. */
+ * *waits: true if the pod may be placed once other pods are placed (topology_may_open()). */
 static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
 {
 	struct plan_class *c = cell->class_;
@@ -152,7 +152,7 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 		}
 	} while ((may && supply_ask_again(p->supply, cell)) ||
 		 (!refusal_is_of_tenant(c->tenant->it) && use_reserved(cell, out)));
-	*waits = cell->topology && topology_waits(cell->topology);
+	*waits = cell->topology && topology_may_open(cell->topology);
 	if (refusal_is_of_tenant(c->tenant->it)) {
 		refusal_of_tenant(p, c);
 		out->reasons = c->reasons;
@@ -276,6 +276,8 @@ struct plan_run {
 	 * claim of a pod was denied (world_pod.denied). nominated: a pod is nominated for a
 	 * node. */
 	bool placed, denied, nominated;
+	/* 1 + number of pods that do_again() has placed. */
+	size_t nplaced;
 	/* n: length of q. at: position in the list over which the present phase iterates, such as
 	 * all or waiting. */
 	size_t n, at;
@@ -627,6 +629,26 @@ static bool plans_again(struct plan_run *r)
 	return true;
 }
 
+/* Serves the pod again. Of each cell only the first pod is tried until another pod is placed.
+ * False: the pod is not placed now, but may be placed after other pods. */
+static bool try_again(struct plan_run *r, const struct waiting *w)
+{
+	struct plan_cell *c = w->q->cell;
+	const struct plan_pod *out = &r->p.plan->pods[w->at];
+	bool waits;
+
+	if (c->tried == r->nplaced || !may_go_on(w->q))
+		return false;
+	waits = serve(&r->p, w->q, &r->p.plan->pods[w->at]);
+	if (out->outcome == PLAN_NOTHING) {
+		c->tried = r->nplaced;
+		return !waits;
+	}
+	r->nplaced++;
+	r->placed = true;
+	return true;
+}
+
 /* Tries the pods of r->waiting again, in rounds, until a round places no pod. Then numbers the pods
  * by queue position. */
 static void do_again(struct plan_run *r)
@@ -637,9 +659,7 @@ static void do_again(struct plan_run *r)
 		struct waiting *w = &r->waiting[r->at];
 
 		planning_charge(p, w->q->class_->tenant, POD_WORK / 4);
-		if (may_go_on(w->q) && !serve(p, w->q, &p->plan->pods[w->at]))
-			r->placed |= p->plan->pods[w->at].outcome != PLAN_NOTHING;
-		else
+		if (!try_again(r, w))
 			r->waiting[r->kept++] = *w;
 	}
 	if (r->at < r->nwaiting)
@@ -704,7 +724,8 @@ static void begin(struct plan_run *r, struct world *w, int64_t now_ms, struct ar
 				     .tenants = map_new(NULL),
 				     .columns = map_new(NULL),
 				     .unreserved = unreserved,
-				     .plan = arena_new_obj(a, struct plan)}};
+				     .plan = arena_new_obj(a, struct plan)},
+			       .nplaced = 1};
 	w->plan++;
 	start(r);
 }

@@ -331,6 +331,15 @@ size_t topology_parts(const struct topology_cell *t)
 	return parts;
 }
 
+bool topology_may_open(const struct topology_cell *t)
+{
+	for (size_t i = 0; i < t->profile->nrules; i++)
+		if (t->profile->rules[i].it->kind == WORLD_TOGETHER ||
+		    is_keyed_spread(&t->profile->rules[i]))
+			return true;
+	return false;
+}
+
 /* --- domains of new machines ------------------------------------------------------------------ */
 
 bool topology_needs_free_domains(const struct topology_cell *t)

@@ -32,6 +32,10 @@ bool topology_begin(struct topology_cell *t);
  * pods requires. */
 bool topology_waits(const struct topology_cell *t);
 
+/* True if pods that are placed later may let the constraints admit further locations: pods that an
+ * affinity requires, or pods in the emptiest domain of a spread. */
+bool topology_may_open(const struct topology_cell *t);
+
 enum topology_answer { TOPOLOGY_YES, TOPOLOGY_NOT_NOW, TOPOLOGY_NEVER };
 enum topology_answer topology_bin(const struct topology_cell *t, size_t bin);
 /* True if the constraints admit a new node in these domains. domains: number of the node's domain,

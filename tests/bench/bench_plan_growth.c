@@ -213,7 +213,7 @@ static struct world *on_nodes(unsigned n)
 
 static struct world *unplaced(unsigned n)
 {
-	struct world *w = bench_world(50, BENCH_TYPES, POOLS);
+	struct world *w = bench_world_of(50, BENCH_TYPES, POOLS, WORLD_EXPANDER_LEAST_COST);
 
 	for (unsigned i = 0; i < n; i++) {
 		char app[16];

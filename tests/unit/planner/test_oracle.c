@@ -281,8 +281,20 @@ static bool put(struct fleet *f, struct pod *p)
 	return false;
 }
 
-/* Places all pods in order. Then tries those again that had to wait for other pods, until a round
- * places none. */
+/* True if other pods may let the pod's constraints admit further nodes. */
+static bool may_open(const struct pod *p)
+{
+	for (size_t i = 0; i < p->it.topology.n; i++) {
+		const struct world_topology *t = &p->it.topology.v[i];
+
+		if (t->kind == WORLD_TOGETHER || (t->kind == WORLD_SPREAD && key_of(t) != 2))
+			return true;
+	}
+	return false;
+}
+
+/* Places all pods in order. Then tries those again for which other pods may have made a place,
+ * until a round places none. */
 static void place_all(struct fleet *f)
 {
 	struct pod *waiting[PODS];
@@ -290,9 +302,7 @@ static void place_all(struct fleet *f)
 	bool placed = true;
 
 	for (size_t i = 0; i < PODS; i++) {
-		const bool waited = waits(f, &f->pod[i]);
-
-		if (!put(f, &f->pod[i]) && waited)
+		if (!put(f, &f->pod[i]) && may_open(&f->pod[i]))
 			waiting[n++] = &f->pod[i];
 	}
 	while (placed) {

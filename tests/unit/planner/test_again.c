@@ -1,0 +1,160 @@
+/*
+ * test_again: plans small random worlds twice, the second time with the claims of the first plan.
+ * A pod that got nothing must not find a place there: the first plan should have placed it.
+ */
+#include <stdlib.h>
+#include "base/str.h"
+#include "tests/unit/planner/worlds.h"
+#include "tests/unit/testing.h"
+
+#define ZONE "topology.kubernetes.io/zone"
+#define HOST "kubernetes.io/hostname"
+
+enum { WORLDS = 3000, NODES = 3, MACHINES = 6, PODS = 8, RULES = 2 };
+static const char *const apps[] = {"x", "y"};
+
+static uint64_t next(uint64_t *s)
+{
+	*s ^= *s << 13; /* source: xorshift64, Marsaglia 2003 */
+	*s ^= *s >> 7;
+	*s ^= *s << 17;
+	return *s;
+}
+
+static void put_capacity(struct world *w, struct arena *a, uint64_t *s)
+{
+	const size_t nodes = next(s) % NODES, machines = 1 + next(s) % MACHINES;
+
+	for (size_t i = 0; i < nodes; i++) {
+		struct world_node n = worlds_node(a, arena_printf(a, "n%zu", i));
+
+		n.allocatable = worlds_resources(
+			a, arena_printf(a, "cpu=%d,pods=9", 1 + (int)(next(s) % 5)));
+		n.labels = worlds_labels(
+			a, arena_printf(a, HOST "=n%zu," ZONE "=%d", i, (int)(next(s) % 2)));
+		world_put_node(w, &n);
+	}
+	for (size_t i = 0; i < machines; i++) {
+		struct world_machine m =
+			worlds_machine(arena_printf(a, "m%zu", i), next(s) % 3 ? "small" : "big");
+
+		m.labels = worlds_labels(a, arena_printf(a, ZONE "=%d", (int)(next(s) % 2)));
+		world_put_machine(w, &m);
+	}
+}
+
+/* Puts the pods. before: an earlier plan, whose pods on Nodes run there; NULL: none. */
+static void put_pods(struct world *w, struct arena *a, uint64_t *s, const struct plan *before)
+{
+	static const enum world_topology_kind kinds[] = {WORLD_SPREAD, WORLD_APART, WORLD_TOGETHER};
+	struct world_topology *rules = arena_calloc(a, RULES, sizeof(*rules));
+	const size_t pods = 1 + next(s) % PODS;
+
+	for (size_t i = 0; i < RULES; i++) {
+		rules[i] = (struct world_topology){.kind = kinds[next(s) % 3],
+						   .key = next(s) % 2 ? ZONE : HOST,
+						   .max_skew = 1};
+		rules[i].pods = worlds_term(a, arena_printf(a, "app in (%s)", apps[next(s) % 2]));
+	}
+	for (size_t i = 0; i < pods; i++) {
+		struct world_pod p = worlds_pod(a, arena_printf(a, "p%zu", i),
+						arena_printf(a, "cpu=%d", 1 + (int)(next(s) % 4)));
+		const size_t rule = next(s) % (2 * RULES);
+
+		p.labels = worlds_labels(a, arena_printf(a, "app=%s", apps[next(s) % 2]));
+		p.topology.v = &rules[rule % RULES];
+		p.topology.n = rule < RULES;
+		if (before && before->pods[i].outcome == PLAN_ON_NODE) {
+			p.node = before->pods[i].target;
+			p.unschedulable = false;
+		}
+		world_put_pod(w, &p);
+	}
+}
+
+static struct world *make(struct arena *a, uint64_t seed, const struct plan *before)
+{
+	uint64_t s = seed * UINT64_C(0x9e3779b97f4a7c15);
+	struct world *w = worlds_new(a);
+	struct world_pool pool = worlds_pool(a);
+
+	pool.expander = next(&s) % 2 ? WORLD_EXPANDER_LEAST_NODES : WORLD_EXPANDER_LEAST_COST;
+	world_put_pool(w, &pool);
+	put_capacity(w, a, &s);
+	put_pods(w, a, &s, before);
+	for (size_t i = 0; before && i < before->nclaims; i++) {
+		const struct plan_claim *x = &before->claims[i];
+		struct world_claim c = worlds_claim(a, arena_printf(a, "c%zu", i), x->machine);
+
+		c.instance_type = x->instance_type;
+		c.capacity = worlds_resources(a, str_eq(x->instance_type, "small")
+							 ? "cpu=4,memory=8Gi,pods=10"
+							 : "cpu=16,memory=64Gi,pods=110");
+		c.created_ms = 1000 + (int64_t)i;
+		c.pods = x->pods;
+		c.npods = x->npods;
+		world_put_claim(w, &c);
+	}
+	return w;
+}
+
+static const struct plan_pod *pod_of(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->npods; i++)
+		if (str_eq(p->pods[i].name, name))
+			return &p->pods[i];
+	fail_msg("the second plan lacks pod %s", name);
+	return NULL;
+}
+
+/* True if all pods of the first plan's claims are on the same claims in the second plan. Pods that
+ * run on Nodes come first there, so constraints may admit pods elsewhere. */
+static bool all_stay(const struct plan *p, const struct plan *again)
+{
+	for (size_t i = 0; i < p->npods; i++)
+		if (p->pods[i].outcome == PLAN_ON_NEW) {
+			const struct plan_pod *x = pod_of(again, p->pods[i].name);
+
+			if (x->outcome != PLAN_ON_CLAIM ||
+			    strtoul(x->target + 1, NULL, 10) != p->pods[i].new_claim)
+				return false;
+		}
+	return true;
+}
+
+static void no_pod_is_left_that_the_next_plan_places(void **state)
+{
+	size_t left = 0, moved = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= WORLDS; seed++) {
+		OWN(arena) a = arena_new();
+		OWN(world) w = make(a, seed, NULL);
+		const struct plan *p = plan_make(w, 0, a), *again;
+		OWN(world) then = make(a, seed, p);
+
+		again = plan_make(then, 0, a);
+		if (!all_stay(p, again)) {
+			moved++;
+			continue;
+		}
+		for (size_t i = 0; i < p->npods; i++) {
+			if (p->pods[i].outcome != PLAN_NOTHING)
+				continue;
+			left++;
+			if (pod_of(again, p->pods[i].name)->outcome != PLAN_NOTHING)
+				fail_msg("world %llu: pod %s\n%s", (unsigned long long)seed,
+					 p->pods[i].name, worlds_text(again, a));
+		}
+	}
+	assert_true(left > WORLDS / 4 && moved < WORLDS / 50);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_pod_is_left_that_the_next_plan_places),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
