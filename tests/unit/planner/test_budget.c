@@ -231,6 +231,17 @@ static void put_nodes(struct world *w, struct arena *a, uint64_t *s)
 	}
 }
 
+/* Numbers of the pods that a spread over zones or an affinity may restrict until others are placed:
+ * their turn may come after all others. */
+static bool last[8192];
+
+static bool is_last(const struct plan_pod *x)
+{
+	int64_t i = 0;
+
+	return str_to_i64(x->name + 1, 0, 8191, &i) && last[i];
+}
+
 /* Puts pod number i with random requests and at most one random constraint; i is also its position
  * in the queue. */
 static void put_random(struct world *w, unsigned i, uint64_t *s)
@@ -250,6 +261,7 @@ static void put_random(struct world *w, unsigned i, uint64_t *s)
 	t.pods = worlds_term(a, arena_printf(a, "app in (x%u)", app));
 	p.topology.v = &t;
 	p.topology.n = kind < 4;
+	last[i] = kind == 0 || kind == 3;
 	p.since = 1000 + i;
 	world_put_pod(w, &p);
 }
@@ -296,13 +308,15 @@ enum cost { CHEAP, COSTLY, COMPARED };
  * much work. */
 static void put_pods(struct world *w, unsigned from, unsigned to, enum cost cost, uint64_t *s)
 {
-	for (unsigned i = from; i < to; i++)
+	for (unsigned i = from; i < to; i++) {
+		last[i] = false;
 		if (cost == COSTLY && below(s, 2))
 			put_costly(w, i);
 		else if (cost == COMPARED && below(s, 2))
 			put_compared(w, i);
 		else
 			put_random(w, i, s);
+	}
 }
 
 static const char *machine_of(const struct plan *p, const struct plan_pod *x)
@@ -320,7 +334,7 @@ static void assert_none_lost(const struct plan *before, const struct plan *after
 		const struct plan_pod *x = &before->pods[i], *y = &after->pods[i];
 
 		assert_string_equal(x->name, y->name);
-		if (x->outcome == PLAN_NOTHING)
+		if (x->outcome == PLAN_NOTHING || is_last(x))
 			continue;
 		if (expander == WORLD_EXPANDER_LEAST_COST) {
 			assert_int_equal(x->outcome, y->outcome);
