@@ -84,8 +84,7 @@ struct plan_cell *cells_of(struct planning *p, struct plan_class *c, struct plan
 	x->topology = topology_cell(p, c, s);
 	x->party = x->topology ? party_of(p, c, &s->parties) : party_of(p, c, &c->fit->parties);
 	if (x->crowd && x->topology && !x->party->reserve &&
-	    topology_on_one(x->topology) < SIZE_MAX &&
-	    !map_has(p->unreserved, c->tenant->it->name))
+	    topology_on_one(x->topology) < SIZE_MAX && !map_has(p->unreserved, c->tenant->it->name))
 		reserve_want(p, c->tenant, x->party);
 	return x;
 }

@@ -459,7 +459,7 @@ def auditor(plane, judge):
 
 def names_of_users(plane, judge):
     """deploy/requested-by.yaml: a change that names no user gets the name of its user."""
-    admin, other = person(plane, "ines", "drover-admin"), person(plane, "omar", "drover-admin")
+    admin, other = person(plane, "irma", "drover-admin"), person(plane, "omar", "drover-admin")
     drover, key = Caller(plane, token_of(plane, SYSTEM, "drover")), "drover.dev/requested-by"
 
     def name():
@@ -478,7 +478,7 @@ def names_of_users(plane, judge):
         return name()
 
     testbed.wait_for("policy drover-requested-by", stamps, 60)
-    check("system:serviceaccount:default:ines", "a change of spec")
+    check("system:serviceaccount:default:irma", "a change of spec")
     judge.may(other, "PATCH", CLUSTER, annotations(resume="2026-12-01T10:00:00Z"))
     check("system:serviceaccount:default:omar", "a change of an annotation")
     judge.may(admin, "PATCH", CLUSTER, {"metadata": {"labels": {"a": "b"}}})
@@ -491,11 +491,11 @@ def names_of_users(plane, judge):
         judge.wrong.append("a write that changes nothing was stored")
     # Whoever names a user must be that user.
     judge.may_not(admin, "PATCH", CLUSTER, {**annotations(requested_by="eve 1"), **spec(weight=5)})
-    judge.may(admin, "PATCH", CLUSTER, {**annotations(requested_by="system:serviceaccount:default:ines 1"),
+    judge.may(admin, "PATCH", CLUSTER, {**annotations(requested_by="system:serviceaccount:default:irma 1"),
                                         **spec(weight=5)})
-    check("system:serviceaccount:default:ines", "a change that names its user")
+    check("system:serviceaccount:default:irma", "a change that names its user")
     judge.may(admin, "PATCH", CLUSTER, {"metadata": {"annotations": None}})
-    check("system:serviceaccount:default:ines", "a change that removes the annotation")
+    check("system:serviceaccount:default:irma", "a change that removes the annotation")
     plane.kubectl("delete", "-f", ROOT / "deploy/requested-by.yaml")
 
 
