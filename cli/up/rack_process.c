@@ -221,6 +221,8 @@ int up_rack_process_main(void)
 	log_config(LOG_INFO, LOG_TEXT);
 	text = file_text(LOOP_SECRET_FILE, SPEC_MAX, &len, &e);
 	spec = text ? json_parse(text, len, &e) : NULL;
+	if (text)
+		secret_wipe(text, len);
 	free(text);
 	if (!spec) {
 		fprintf(stderr, "drover up: --" UP_RACK_OPTION " is for `drover up` itself: %s\n",
