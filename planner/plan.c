@@ -786,7 +786,7 @@ struct plan_stock plan_stock(struct world *w, const char *pool, struct arena *a)
 	p.supply = supply_new(&p);
 	for (size_t i = 0; i < claims->n; i++)
 		supply_charge(p.supply, claims->v[i]);
-	supply_list(p.supply, pool, &out);
+	supply_list(&p, pool, &out);
 	planning_end(&p);
 	return out;
 }

@@ -239,8 +239,8 @@ struct plan_cell {
 	/* Search positions, one per preference score (bins.c). */
 	struct cursor *cursors;
 	size_t ncursors;
-	/* Number of placed pods (plan_run.nplaced) at the time when a pod of the cell was last
-	 * tried again in vain; 0: none was. */
+	/* Value of plan_run.nplaced when a pod of the cell was last tried again and not placed; 0:
+	 * no pod of the cell was tried again. */
 	size_t tried;
 	/* Value of plan_tenant.released for which the search positions are valid. */
 	uint64_t released;

@@ -20,7 +20,7 @@ bool plan_replacement(struct world *w, const char *claim, struct arena *a, struc
 		supply_charge(p.supply, claims->v[i]);
 	(void)planning_tenant(&p, c->tenant);
 	quota_begin(&p);
-	found = supply_second(p.supply, c, &o);
+	found = supply_second(&p, c, &o);
 	if (found)
 		*out = (struct plan_claim){.tenant = c->tenant,
 					   .pool = o.pool->name,

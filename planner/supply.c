@@ -63,6 +63,11 @@ struct supply *supply_new(struct planning *p)
 	return s;
 }
 
+struct supply_pool *supply_pool_named(const struct supply *s, const char *name)
+{
+	return map_get(s->by_name, name);
+}
+
 void supply_charge(struct supply *s, struct world_claimed *held)
 {
 	const struct world_claim *c = &planning_claimed(s->p, held)->claim;
@@ -96,7 +101,7 @@ struct labels supply_labels_of_claim(struct supply *s, const struct world_claim 
 
 /* --- choice of a machine ---------------------------------------------------------------------- */
 
-static bool open_to(const struct world_pool *p, const struct world_tenant *t)
+bool supply_open_to(const struct world_pool *p, const struct world_tenant *t)
 {
 	return !p->paused && !t->no_nodes && (t->on_host ? p->host : !p->not_private);
 }
@@ -124,7 +129,7 @@ static void ask_pools(struct supply *s, struct plan_fit *f)
 		f->npools++;
 		fp->pool = &s->pools[i];
 		fp->version = supply_version(fp->pool->it, f->tenant->it->version);
-		if (!fp->version || !open_to(fp->pool->it, f->tenant->it))
+		if (!fp->version || !supply_open_to(fp->pool->it, f->tenant->it))
 			continue;
 		if (!fp->pool->offers)
 			supply_type_offers(s->p, fp->pool);
@@ -721,104 +726,4 @@ void supply_explain_try(struct supply *s, const struct plan_cell *cell,
 	c->reasons = was.reasons;
 	c->nreasons = was.nreasons;
 	c->told_blocked = was.told_blocked;
-}
-
-/* --- stock and replacements ------------------------------------------------------------------- */
-
-static int by_worth(const void *x, const void *y)
-{
-	return supply_by_worth(*(const struct world_machine *const *)x,
-			       *(const struct world_machine *const *)y);
-}
-
-/* Adds to *out the free machines of offer l that meet the pool's requirements. Counts in out->room
- * how many of them the pool's limits admit. */
-static void list_line(struct supply *s, struct supply_pool *pool, const struct supply_type_offer *l,
-		      struct plan_stock *out)
-{
-	const struct resources *limits = &pool->it->limits, *capacity = &l->type->capacity;
-	const size_t first = out->n;
-
-	for (size_t k = l->first; k < l->first + l->noptions; k++) {
-		struct supply_option *o = &pool->options[k];
-		struct world_stock *m;
-
-		if (!selector_matches(&pool->it->requirements, &o->labels))
-			continue;
-		while ((m = supply_free_machine(s->p, pool, o))) {
-			/* Mark the machine as taken, so that a pool which names a Provider twice
-			 * lists it once. */
-			m->used = s->p->w->plan;
-			out->v[out->n++] = &m->m;
-		}
-	}
-	qsort(out->v + first, out->n - first, sizeof(*out->v), by_worth);
-	for (size_t i = first; i < out->n; i++) {
-		if (limits->n && tally_passes(&pool->tally, limits, capacity))
-			return;
-		tally_charge(&pool->tally, capacity, s->p->a);
-		out->room++;
-	}
-}
-
-void supply_list(struct supply *s, const char *pool, struct plan_stock *out)
-{
-	struct supply_pool *sp = NULL;
-	size_t most = 0;
-
-	*out = (struct plan_stock){0};
-	for (size_t i = 0; i < s->npools; i++)
-		if (str_eq(s->pools[i].it->name, pool))
-			sp = &s->pools[i];
-	if (!sp)
-		return;
-	supply_type_offers(s->p, sp);
-	for (size_t i = 0; i < sp->noptions; i++)
-		most += sp->options[i].group ? sp->options[i].group->n : 0;
-	out->v = arena_calloc(s->p->a, most + 1, sizeof(*out->v));
-	for (size_t i = 0; i < sp->noffers; i++)
-		list_line(s, sp, &sp->offers[i], out);
-}
-
-static bool serves_as_second(const struct plan_class *c, const struct supply_pool *pool,
-			     const struct supply_type_offer *l, const char *type)
-{
-	return str_eq(l->type->name, type) && !l->provider->elastic && !l->provider->paused &&
-	       fit_proof(c->tenant->it, l->provider) &&
-	       /* mutant: stand-in-over-quota */ supply_allowed(c, pool, l);
-}
-
-bool supply_second(struct supply *s, const struct world_claim *c, struct supply_choice *out)
-{
-	struct supply_pool *pool = map_get(s->by_name, c->pool);
-	const struct plan_class of = {.tenant = planning_tenant(s->p, c->tenant)};
-	const struct world_tenant *t = of.tenant->it;
-
-	*out = (struct supply_choice){0};
-	if (!pool || !t || t->paused || !open_to(pool->it, t) ||
-	    !supply_version(pool->it, t->version) ||
-	    !selector_matches(&pool->it->tenants, &t->labels))
-		return false;
-	supply_type_offers(s->p, pool);
-	for (size_t i = 0; i < pool->noffers && !out->machine; i++) {
-		const struct supply_type_offer *l = &pool->offers[i];
-
-		if (!serves_as_second(&of, pool, l, c->instance_type))
-			continue;
-		for (size_t k = l->first; k < l->first + l->noptions; k++) {
-			struct supply_option *o = &pool->options[k];
-			const struct world_stock *m = supply_free_machine(s->p, pool, o);
-
-			if (m && !o->permit &&
-			    selector_matches(&pool->it->requirements, &o->labels) &&
-			    (!out->machine || supply_by_worth(&m->m, out->machine) < 0))
-				*out = (struct supply_choice){
-					.pool = pool->it,
-					.type = l->type,
-					.machine = &m->m,
-					.version = supply_version(pool->it, t->version),
-					.labels = &o->labels};
-		}
-	}
-	return out->machine;
 }

@@ -79,14 +79,15 @@ void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *po
 void supply_explain_try(struct supply *s, const struct plan_cell *c, struct plan_reason **reasons,
 			size_t *nreasons);
 
+/* The two following functions are in supply_stock.c. */
 /* Writes the result of plan_stock() for the named pool to *out. Marks the listed machines as
  * taken. */
-void supply_list(struct supply *s, const char *pool, struct plan_stock *out);
+void supply_list(struct planning *p, const char *pool, struct plan_stock *out);
 
 /* Finds the best free machine of the claim's pool and type that quota and limits admit for the
  * claim's tenant in addition to its present machines. Does not take the machine. Machines of
  * elastic Providers (clouds) are not considered. False: no such machine. */
-bool supply_second(struct supply *s, const struct world_claim *c, struct supply_choice *out);
+bool supply_second(struct planning *p, const struct world_claim *c, struct supply_choice *out);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
@@ -207,6 +208,10 @@ struct fit_pool {
 	bool missed_own;
 	const char *text;
 };
+/* Returns the pool of this name; NULL: the world has none. */
+struct supply_pool *supply_pool_named(const struct supply *s, const char *name);
+/* True if the pool makes claims for the tenant, whatever the tenant's labels. */
+bool supply_open_to(const struct world_pool *p, const struct world_tenant *t);
 /* True if a machine of the offer is large enough for one pod of the class and the tenant's
  * DaemonSets. */
 bool supply_fits(const struct plan_class *c, const struct supply_type_offer *l);
