@@ -1,6 +1,6 @@
 /*
- * supply_stock: machines of one pool that are free for other purposes than waiting pods: the list of
- * plan_stock(), and a second machine for a claim.
+ * supply_stock: machines of one pool that are free for other purposes than waiting pods: the list
+ * of plan_stock(), and a second machine for a claim.
  * Tests: tests/unit/planner/test_supply.c
  */
 #include <stdlib.h>
