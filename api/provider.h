@@ -210,7 +210,7 @@ struct provider_object_found {
 };
 enum provider_object_path_source { PATH_MEASURED, PATH_DECLARED, PATH_TOO_FEW };
 /* Measured durations of machines of one instance type, from the state `from` until the machine
- * serves or is free (controller/claims/eta.h). */
+ * serves or is free (controller/core/eta.h). */
 struct provider_object_path {
 	const char *instance_type, *from;
 	/* enum provider_object_path_source */

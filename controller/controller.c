@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 #include "controller/claims/held_gpus.h"
 #include "controller/claims/owners.h"
 #include "controller/claims/permits.h"

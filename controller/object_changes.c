@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "controller/claims/claims.h"
 #include "controller/claims/drift.h"
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 #include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"

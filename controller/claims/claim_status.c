@@ -18,7 +18,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"

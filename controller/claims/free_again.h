@@ -1,7 +1,7 @@
 #ifndef CONTROLLER_CLAIMS_FREE_AGAIN_H
 #define CONTROLLER_CLAIMS_FREE_AGAIN_H
 
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 #include "controller/core/context.h"
 
 /*

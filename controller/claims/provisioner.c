@@ -27,7 +27,7 @@
 #include "controller/claims/reclaims.h"
 #include "controller/claims/refused.h"
 #include "controller/claims/requests.h"
-#include "controller/claims/sending.h"
+#include "controller/core/sending.h"
 #include "controller/claims/breaker.h"
 #include "controller/claims/stops.h"
 #include "controller/claims/to_come.h"

@@ -11,7 +11,7 @@
  * changes use at most a fifth of a processor.
  *
  * A plan is acted on only while this process is the leader. A claim that is being created counts as
- * in progress in the next plan (claims/sending.h). So no pod is served twice, and the next plan
+ * in progress in the next plan (core/sending.h). So no pod is served twice, and the next plan
  * does not wait until the claims of this plan are created. A claim's machine accepts the claim by
  * itself (life/life.h). A claim that no machine accepted within 30 s is deleted (claims/claims.h).
  */

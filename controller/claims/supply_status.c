@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "controller/claims/bill.h"
 #include "controller/claims/breaker.h"
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 #include "controller/claims/supply_tally.h"
 #include "controller/claims/usable.h"
 #include "controller/claims/used.h"

@@ -18,7 +18,7 @@
 #include "controller/claims/permits.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
-#include "controller/claims/sending.h"
+#include "controller/core/sending.h"
 #include "controller/claims/to_come.h"
 #include "controller/claims/used.h"
 #include "controller/claims/world_objects.h"

@@ -41,7 +41,7 @@ void counters_audit_lost(struct counters *f, int64_t n);
 void counters_audit_file_failed(struct counters *f);
 /* Counts a finished transition of a machine. transition: its name (eta_transition_names). by:
  * the expected time within which the transition ended (eta_by_names). Both lists are in
- * claims/eta.h. */
+ * core/eta.h. */
 void counters_transition(struct counters *f, const char *transition, const char *by);
 /* Counts a finished request to an API server. client: "host" or "tenant"; status 0: no reply; ms:
  * duration of the exchange, -1: not measured. */

@@ -15,7 +15,7 @@
 #include "controller/steps/lives.h"
 #include "controller/claims/world_sync.h"
 #include "controller/claims/avoided.h"
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 #include "controller/claims/supply_status.h"
 #include "controller/drain/drains.h"
 #include "controller/core/counters.h"

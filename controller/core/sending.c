@@ -1,6 +1,6 @@
 /* sending: has one entry for each claim that is being created. Separate from the provisioner, so
  * that planning does not wait for answers. */
-#include "controller/claims/sending.h"
+#include "controller/core/sending.h"
 
 #include <stdlib.h>
 

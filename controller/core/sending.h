@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_SENDING_H
-#define CONTROLLER_CLAIMS_SENDING_H
+#ifndef CONTROLLER_CORE_SENDING_H
+#define CONTROLLER_CORE_SENDING_H
 
 #include <jansson.h>
 #include "controller/core/context.h"

@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_ETA_H
-#define CONTROLLER_CLAIMS_ETA_H
+#ifndef CONTROLLER_CORE_ETA_H
+#define CONTROLLER_CORE_ETA_H
 
 #include "api/kinds.h"
 #include "api/machine_states.h"
@@ -17,7 +17,7 @@
  * samples. If the status has counted more samples than the replica, the replica uses those in the
  * status. So a restart loses no sample, only the beginning of transitions in progress. Until
  * ETA_ENOUGH samples exist, Provider.spec.instanceTypes[].expected is used if it is set.
- * Tests: tests/unit/controller/claims/test_eta.c, tests/world/test_eta.c
+ * Tests: tests/unit/controller/core/test_eta.c, tests/world/test_eta.c
  */
 #define ETA_RECENT 50
 #define ETA_ENOUGH 3

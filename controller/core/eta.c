@@ -3,7 +3,7 @@
  * state to the end of the transition. Keeps for each machine in transition the time at which it
  * entered each state.
  */
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include "base/str.h"
-#include "controller/claims/eta.h"
+#include "controller/core/eta.h"
 
 #define S 1000
 #define BEGAN 1000000
