@@ -68,7 +68,7 @@ int controller_trace(struct controller *c, const struct spans_spec *s, struct er
 	__attribute__((warn_unused_result));
 /* Computes the gauges of /metrics from the present objects, at once. For tests. */
 void controller_read_gauges(struct controller *c);
-/* Checks the counts and indexes that are kept up to date with each change (claims/supply_tally.h,
+/* Checks the counts and indexes that are kept up to date with each change (billing/supply_tally.h,
  * core/recheck.h) against all objects. Returns how many objects were counted or indexed wrongly.
  * For tests. */
 size_t controller_check_counts(struct controller *c);

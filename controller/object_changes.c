@@ -14,7 +14,7 @@
 #include "controller/claims/owners.h"
 #include "controller/claims/provisioner.h"
 #include "controller/claims/supply_status.h"
-#include "controller/claims/supply_tally.h"
+#include "controller/billing/supply_tally.h"
 #include "controller/claims/warm_pool.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/approval.h"

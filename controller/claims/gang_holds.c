@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "controller/claims/held_gpus.h"
+#include "controller/billing/held_gpus.h"
 #include "controller/core/notify.h"
 
 #define USUAL_MS (30 * 60 * 1000)

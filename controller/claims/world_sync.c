@@ -20,7 +20,7 @@
 #include "controller/claims/refused.h"
 #include "controller/core/sending.h"
 #include "controller/claims/to_come.h"
-#include "controller/claims/used.h"
+#include "controller/billing/used.h"
 #include "controller/claims/world_objects.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"

@@ -119,7 +119,7 @@ struct context {
 	struct counters *counters;
 	/* traces (core/spans.h); NULL: traces are off */
 	struct spans *spans;
-	/* reserved GPUs of each tenant (claims/held_gpus.h); NULL: not counted */
+	/* reserved GPUs of each tenant (billing/held_gpus.h); NULL: not counted */
 	struct held_gpus *held_gpus;
 	/* detector of jumps of the wall clock; NULL: jumps are not detected */
 	struct clock_jumps *clock_jumps;

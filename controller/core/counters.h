@@ -66,7 +66,7 @@ void counters_first_pod(struct counters *f, int64_t ms);
 /* Counts one run of a machine's reconcile step. The metric shows how many steps one change causes
  * in a whole rack. */
 void counters_turn(struct counters *f);
-/* Counts an object of this kind whose count was wrong (claims/supply_tally.h). */
+/* Counts an object of this kind whose count was wrong (billing/supply_tally.h). */
 void counters_corrected(struct counters *f, const char *kind);
 /* Returns how many ms a machine takes from leaving its tenant until it is free again: a mean over
  * the machines that this replica observed, weighted towards the newest. 0: none observed yet. */

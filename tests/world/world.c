@@ -558,7 +558,7 @@ static bool counts_are_right(struct sim_world *w)
 				 : 0;
 	if (wrong)
 		str_format(w->complaint, sizeof(w->complaint),
-			   "%zu objects are counted or indexed wrongly (claims/supply_tally.h, "
+			   "%zu objects are counted or indexed wrongly (billing/supply_tally.h, "
 			   "core/recheck.h)",
 			   wrong);
 	return !wrong;

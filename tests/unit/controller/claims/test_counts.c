@@ -4,7 +4,7 @@
 #include <string.h>
 #include "api/annotations.h"
 #include "base/str.h"
-#include "controller/claims/bill.h"
+#include "controller/billing/bill.h"
 #include "controller/claims/supply_status.h"
 #include "controller/claims/warm_pool.h"
 #include "planner/plan.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "controller/claims/gang_holds.h"
-#include "controller/claims/held_gpus.h"
+#include "controller/billing/held_gpus.h"
 #include "tests/unit/planner/worlds.h"
 
 #define H ((int64_t)60000)

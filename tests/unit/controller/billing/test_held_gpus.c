@@ -1,6 +1,6 @@
 #include "tests/unit/testing.h"
 
-#include "controller/claims/held_gpus.h"
+#include "controller/billing/held_gpus.h"
 
 #define GPU 1000
 

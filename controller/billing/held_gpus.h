@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_HELD_GPUS_H
-#define CONTROLLER_CLAIMS_HELD_GPUS_H
+#ifndef CONTROLLER_BILLING_HELD_GPUS_H
+#define CONTROLLER_BILLING_HELD_GPUS_H
 
 #include <stdint.h>
 
@@ -9,7 +9,7 @@
  *
  * Amounts are thousandths of a GPU, times are Unix ms. Kept in memory: a leader that stops loses
  * what VirtualCluster.status.usage does not contain yet. On the loop thread.
- * Tests: tests/unit/controller/claims/test_held_gpus.c
+ * Tests: tests/unit/controller/billing/test_held_gpus.c
  */
 struct held_gpus;
 struct held_gpus *held_gpus_new(void);

@@ -1,6 +1,6 @@
 /* supply_tally: one list of groups for each kind of object. A row leads from an object to its
  * group; the key of a group is the text of all properties that count. */
-#include "controller/claims/supply_tally.h"
+#include "controller/billing/supply_tally.h"
 
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/bill.h"
+#include "controller/billing/bill.h"
 #include "controller/core/counters.h"
 #include "controller/core/lookup.h"
 #include "controller/core/sweep.h"

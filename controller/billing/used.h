@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_USED_H
-#define CONTROLLER_CLAIMS_USED_H
+#ifndef CONTROLLER_BILLING_USED_H
+#define CONTROLLER_BILLING_USED_H
 
 #include "api/virtualcluster.h"
 #include "controller/core/context.h"

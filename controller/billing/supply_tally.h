@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_SUPPLY_TALLY_H
-#define CONTROLLER_CLAIMS_SUPPLY_TALLY_H
+#ifndef CONTROLLER_BILLING_SUPPLY_TALLY_H
+#define CONTROLLER_BILLING_SUPPLY_TALLY_H
 
 #include "api/machine_states.h"
 #include "controller/core/context.h"
@@ -17,7 +17,7 @@
  * drover_tally_corrections_total.
  *
  * On the loop thread.
- * Tests: tests/unit/controller/claims/test_supply_tally.c, each world test at its end
+ * Tests: tests/unit/controller/billing/test_supply_tally.c, each world test at its end
  */
 #define SUPPLY_TALLY_CHECK_MS (10 * 60 * 1000)
 

@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_BILL_H
-#define CONTROLLER_CLAIMS_BILL_H
+#ifndef CONTROLLER_BILLING_BILL_H
+#define CONTROLLER_BILLING_BILL_H
 
 #include "controller/core/context.h"
 #include "controller/rules/ledger.h"

@@ -1,6 +1,6 @@
-#include "controller/claims/used.h"
+#include "controller/billing/used.h"
 
-#include "controller/claims/held_gpus.h"
+#include "controller/billing/held_gpus.h"
 #include "planner/planning.h"
 #include "planner/usage.h"
 

@@ -1,4 +1,4 @@
-#include "controller/claims/held_gpus.h"
+#include "controller/billing/held_gpus.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #include "tests/unit/controller/bench.h"
 
 #include "base/str.h"
-#include "controller/claims/supply_tally.h"
+#include "controller/billing/supply_tally.h"
 #include "controller/core/counters.h"
 
 static struct supply_tally *tally;

@@ -1,4 +1,4 @@
-#include "controller/claims/bill.h"
+#include "controller/billing/bill.h"
 
 #include "base/log.h"
 #include "base/money.h"
