@@ -16,7 +16,7 @@
  * burstpolicy: the kind BurstPolicy: for which work, when, where and at what cost cloud instances
  * are launched.
  *
- * `drover burst plan` and the controller (controller/claims/bursts.h) decide according to the
+ * `drover burst plan` and the controller (controller/burst/bursts.h) decide according to the
  * policy (planner/burst.h). In mode Enforce the controller also launches the instances. Money and
  * fractions are decimal texts, exact to six digits after the point. Field tables and checks:
  * api/burstpolicy.c.

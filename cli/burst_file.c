@@ -8,7 +8,7 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "cli/burst_file.h"
-#include "controller/claims/burst_objects.h"
+#include "controller/burst/policy_objects.h"
 
 #define MOST 1000000
 #define COUNT .min = 0, .max = MOST

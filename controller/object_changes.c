@@ -20,7 +20,7 @@
 #include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/counters.h"
-#include "controller/claims/ledgers.h"
+#include "controller/burst/ledgers.h"
 #include "controller/core/known_series.h"
 #include "controller/core/machine_lists.h"
 #include "controller/core/audit_trail.h"

@@ -13,8 +13,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/permits.h"
-#include "controller/claims/to_come.h"
+#include "controller/burst/permits.h"
+#include "controller/burst/to_come.h"
 #include "controller/core/context.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/promise.h"
@@ -53,7 +53,7 @@ static void set_burst(struct node_claim_spec *s, const struct permit *p)
 
 /* Returns the claim's spec.gang in the arena; NULL: the claim was not opened for a gang. size and
  * hold_until are set only if one BurstPolicy decision covers several machines: then these claims
- * are kept or deleted together (burst_gangs.h). */
+ * are kept or deleted together (burst/gangs.h). */
 static const struct node_claim_gang *gang_of(const struct plan_claim *p,
 					     const struct permit *permit, struct arena *a)
 {

@@ -16,7 +16,7 @@
 #include "controller/claims/pod_texts.h"
 #include "controller/claims/refused.h"
 #include "controller/core/sending.h"
-#include "controller/claims/to_come.h"
+#include "controller/burst/to_come.h"
 #include "controller/claims/waiting.h"
 #include "controller/core/approval.h"
 #include "controller/core/lookup.h"

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/settle.h"
+#include "controller/burst/settle.h"
 #include "controller/core/clock_jumps.h"
 #include "controller/core/finalizer.h"
 #include "controller/life/ask.h"

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "tests/unit/cli/verb.h"
 
-/* Tests `drover burst`, and with it cli/burst_file.c, controller/claims/burst_objects.c, and the
+/* Tests `drover burst`, and with it cli/burst_file.c, controller/burst/policy_objects.c, and the
  * files of examples/burst/. */
 #define PLAN(...)                                                                                  \
 	verb_run("drover burst", cli_burst, NULL, (const char *const[]){"plan", __VA_ARGS__, NULL})

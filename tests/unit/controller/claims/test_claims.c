@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/str.h"
 #include "controller/claims/claim_build.h"
-#include "controller/claims/permits.h"
+#include "controller/burst/permits.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 #include "planner/plan.h"

@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_TO_COME_H
-#define CONTROLLER_CLAIMS_TO_COME_H
+#ifndef CONTROLLER_BURST_TO_COME_H
+#define CONTROLLER_BURST_TO_COME_H
 
 #include "base/arena.h"
 #include "controller/core/context.h"

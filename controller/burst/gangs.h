@@ -1,10 +1,10 @@
-#ifndef CONTROLLER_CLAIMS_BURST_GANGS_H
-#define CONTROLLER_CLAIMS_BURST_GANGS_H
+#ifndef CONTROLLER_BURST_GANGS_H
+#define CONTROLLER_BURST_GANGS_H
 
 #include "controller/core/context.h"
 
 /*
- * burst_gangs: the instances that a BurstPolicy decided on for one gang (claims with spec.burst and
+ * gangs: the instances that a BurstPolicy decided on for one gang (claims with spec.burst and
  * spec.gang) are either all kept or all deleted.
  *
  * Until spec.gang.holdUntil a claim is deleted as soon as another claim of the gang is refused,

@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_SETTLE_H
-#define CONTROLLER_CLAIMS_SETTLE_H
+#ifndef CONTROLLER_BURST_SETTLE_H
+#define CONTROLLER_BURST_SETTLE_H
 
 #include "api/kinds.h"
 #include "base/arena.h"
@@ -11,7 +11,7 @@
  *
  * How a launch counts while its claim is being deleted:
  *
- *   claim exists, no row      counts as its committed amount (claims/burst_input.h)
+ *   claim exists, no row      counts as its committed amount (burst/input.h)
  *   claim exists, and a row   counts as its committed amount, which is larger
  *   row only                  counts as its cost
  *
@@ -25,7 +25,7 @@
  * quarter. Rows of different work and policy are kept apart only if `by_work` is set, because a
  * budget applies per Workload. Above BURST_LEDGER_ROWS rows the work, then the month, then the
  * tenant is dropped from the rows; amounts are never dropped.
- * Tests: tests/unit/controller/claims/test_settle.c, tests/world/test_burst_ledger.c
+ * Tests: tests/unit/controller/burst/test_settle.c, tests/world/test_burst_ledger.c
  */
 
 struct settle_list {

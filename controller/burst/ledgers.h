@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_LEDGERS_H
-#define CONTROLLER_CLAIMS_LEDGERS_H
+#ifndef CONTROLLER_BURST_LEDGERS_H
+#define CONTROLLER_BURST_LEDGERS_H
 
 #include "controller/core/context.h"
 
@@ -8,7 +8,7 @@
  * BurstLedger records the cost of a BurstPolicy's launches.) A reset removes the rows of ended
  * launches and adds an entry to status.resets. Running launches are unaffected.
  *
- * claims/settle.h adds the rows. Only the leader writes. On the loop thread.
+ * burst/settle.h adds the rows. Only the leader writes. On the loop thread.
  * Tests: tests/world/test_burst_ledger.c
  */
 struct ledgers;

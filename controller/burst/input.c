@@ -1,5 +1,5 @@
-/* burst_input: builds the lists of struct burst_input, with one function for each list. */
-#include "controller/claims/burst_input.h"
+/* input: builds the lists of struct burst_input, with one function for each list. */
+#include "controller/burst/input.h"
 
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "base/map.h"
 #include "base/money.h"
 #include "base/str.h"
-#include "controller/claims/burst_objects.h"
+#include "controller/burst/policy_objects.h"
 #include "controller/core/eta.h"
-#include "controller/claims/permits.h"
+#include "controller/burst/permits.h"
 #include "controller/core/sending.h"
-#include "controller/claims/settle.h"
+#include "controller/burst/settle.h"
 #include "controller/hardware/fleet.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"

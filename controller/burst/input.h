@@ -1,12 +1,12 @@
-#ifndef CONTROLLER_CLAIMS_BURST_INPUT_H
-#define CONTROLLER_CLAIMS_BURST_INPUT_H
+#ifndef CONTROLLER_BURST_INPUT_H
+#define CONTROLLER_BURST_INPUT_H
 
 #include "controller/core/context.h"
 #include "planner/burst.h"
 #include "planner/plan.h"
 
 /*
- * burst_input: collects the input of burst_decide() from the caches and from what the elastic
+ * input: collects the input of burst_decide() from the caches and from what the elastic
  * Providers (clouds) report: policies, offers, refusals, running and ended launches, and the
  * waiting work.
  *

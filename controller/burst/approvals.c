@@ -1,5 +1,5 @@
-/* burst_approvals: reads the ledgers anew for each decision, because they are few. */
-#include "controller/claims/burst_approvals.h"
+/* approvals: reads the ledgers anew for each decision, because they are few. */
+#include "controller/burst/approvals.h"
 
 #include "base/str.h"
 

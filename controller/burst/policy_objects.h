@@ -1,11 +1,11 @@
-#ifndef CONTROLLER_CLAIMS_BURST_OBJECTS_H
-#define CONTROLLER_CLAIMS_BURST_OBJECTS_H
+#ifndef CONTROLLER_BURST_POLICY_OBJECTS_H
+#define CONTROLLER_BURST_POLICY_OBJECTS_H
 
 #include "api/kinds.h"
 #include "planner/burst.h"
 
 /*
- * burst_objects: burst_object_policy() converts a BurstPolicy object to its struct in
+ * policy_objects: burst_object_policy() converts a BurstPolicy object to its struct in
  * planner/burst.h. The object must be validated, and must live as long as the result; new lists are
  * allocated in the arena.
  * Tests: tests/unit/cli/test_burst.c

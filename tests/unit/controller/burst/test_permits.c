@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/permits.h"
+#include "controller/burst/permits.h"
 
 struct heard {
 	struct permits *s;

@@ -1,11 +1,11 @@
-#ifndef CONTROLLER_CLAIMS_BURST_APPROVALS_H
-#define CONTROLLER_CLAIMS_BURST_APPROVALS_H
+#ifndef CONTROLLER_BURST_APPROVALS_H
+#define CONTROLLER_BURST_APPROVALS_H
 
 #include "controller/core/context.h"
 #include "planner/burst.h"
 
 /*
- * burst_approvals: which BurstPolicies may launch for a piece of waiting work, because an
+ * approvals: which BurstPolicies may launch for a piece of waiting work, because an
  * administrator approved it in spec.approvals of the policy's BurstLedger.
  *
  * An approval counts for BURST_APPROVAL_MS, and only for work that waited already when it was made.

@@ -1,5 +1,5 @@
-#ifndef CONTROLLER_CLAIMS_PERMITS_H
-#define CONTROLLER_CLAIMS_PERMITS_H
+#ifndef CONTROLLER_BURST_PERMITS_H
+#define CONTROLLER_BURST_PERMITS_H
 
 #include "api/kinds.h"
 #include "planner/burst.h"
@@ -9,13 +9,13 @@
  * permits: decisions of BurstPolicies with mode Enforce that no plan has carried out yet. Each
  * permit allows one piece of work (a pod or a gang) a number of instances of one offer.
  *
- *   burst_decide() --> permit --> machines to come that only its work may use (claims/to_come.h)
+ *   burst_decide() --> permit --> machines to come that only its work may use (burst/to_come.h)
  *                  --> one plan --> NodeClaims with spec.burst; the permit ends, used or not
  *
  * Only the plan decides whether the work fits such an instance. Until the claims exist, the permit
  * counts as spent money, so that nothing is decided twice. Permits are kept in memory only: a
  * leader that stops before the claims are written has spent nothing.
- * Tests: tests/unit/controller/claims/test_permits.c, tests/world/test_burst_enforce.c
+ * Tests: tests/unit/controller/burst/test_permits.c, tests/world/test_burst_enforce.c
  */
 struct permit_pod {
 	const char *ns, *name;

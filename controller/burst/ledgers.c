@@ -1,5 +1,5 @@
 /* ledgers: has one entry for each BurstLedger that changed, until its reset is complete. */
-#include "controller/claims/ledgers.h"
+#include "controller/burst/ledgers.h"
 
 #include <stdlib.h>
 
@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/settle.h"
+#include "controller/burst/settle.h"
 #include "controller/core/status_writer.h"
 
 #define AGAIN_MS 2000

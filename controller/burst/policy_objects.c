@@ -1,4 +1,4 @@
-#include "controller/claims/burst_objects.h"
+#include "controller/burst/policy_objects.h"
 #include "base/money.h"
 
 /* Returns the amount in millionths, or `otherwise` if text is not set. Ignores parse errors,

@@ -1,6 +1,6 @@
 /* permits: stores the permits by work (a pod or a gang); each piece of work has at most one
  * permit. */
-#include "controller/claims/permits.h"
+#include "controller/burst/permits.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static void copy(struct permit *to, const struct permit *p, struct arena *a)
 }
 
 /* Returns a UID for the gang of permit p, in the arena. It is different for each decision, because
- * burst_gangs.c counts the claims of one decision by this UID. */
+ * gangs.c counts the claims of one decision by this UID. */
 static const char *gang_uid(const struct permit *p, struct arena *a)
 {
 	return claim_gang_uid(

@@ -1,6 +1,6 @@
 /* settle: turns a claim's cost into rows of its ledger, and merges rows whose times lie in the same
  * budget periods. */
-#include "controller/claims/settle.h"
+#include "controller/burst/settle.h"
 
 #include <stdlib.h>
 #include <string.h>

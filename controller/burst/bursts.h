@@ -1,7 +1,7 @@
-#ifndef CONTROLLER_CLAIMS_BURSTS_H
-#define CONTROLLER_CLAIMS_BURSTS_H
+#ifndef CONTROLLER_BURST_BURSTS_H
+#define CONTROLLER_BURST_BURSTS_H
 
-#include "controller/claims/burst_input.h"
+#include "controller/burst/input.h"
 #include "planner/plan.h"
 
 /*

@@ -1,7 +1,7 @@
 /* bursts: copies the waiting work from the plan, makes decisions, and compares each decision with
  * the one that was last reported for this work. */
-#include "controller/claims/burst_approvals.h"
-#include "controller/claims/bursts.h"
+#include "controller/burst/approvals.h"
+#include "controller/burst/bursts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/money.h"
 #include "base/str.h"
-#include "controller/claims/permits.h"
+#include "controller/burst/permits.h"
 #include "controller/core/status_writer.h"
 #include "controller/tenant/tenant.h"
 

@@ -1,5 +1,5 @@
-/* burst_gangs: looks for the other claims of a claim's gang by a scan of all claims. */
-#include "controller/claims/burst_gangs.h"
+/* gangs: looks for the other claims of a claim's gang by a scan of all claims. */
+#include "controller/burst/gangs.h"
 
 #include "api/kinds.h"
 #include "base/str.h"

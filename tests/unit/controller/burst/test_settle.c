@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/money.h"
 #include "base/str.h"
-#include "controller/claims/settle.h"
+#include "controller/burst/settle.h"
 #include "planner/burst.h"
 
 #define HOUR INT64_C(3600000)

@@ -1,6 +1,6 @@
 /* to_come: calculates how many machines the pools' limits allow at most; the plan itself enforces
  * the limits. */
-#include "controller/claims/to_come.h"
+#include "controller/burst/to_come.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "controller/claims/permits.h"
+#include "controller/burst/permits.h"
 #include "controller/rules/provider.h"
 
 #define MOST 1000 /* Maximum number of machines to come (to_come.h) per instance type */
