@@ -65,7 +65,7 @@ static const struct field row_fields[] = {
 	      .doc = "Name of the Provider that launched the instance."),
 	FIELD(burst_ledger_row, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
 	      .doc = "Currency of `amount`, as an ISO 4217 code."),
-	FIELD(burst_ledger_row, amount, "amount", FIELD_STR, .required = true, .max_len = 24,
+	FIELD(burst_ledger_row, amount, "amount", FIELD_DECIMAL, .required = true, AS_MONEY,
 	      .doc = "Cost of the launch, or of all launches that the row adds up, in `currency`."),
 	FIELDS_END,
 };

@@ -57,7 +57,9 @@ struct burst_ledger_row {
 	const char *policy;
 	/* tenant is "" and work is NULL in a row that sums launches of several tenants */
 	const char *tenant, *work, *provider;
-	const char *currency, *amount;
+	const char *currency;
+	/* in millionths of the currency */
+	int64_t amount;
 };
 /* A completed reset. */
 struct burst_ledger_done {

@@ -1,4 +1,5 @@
 #include "api/tables.h"
+#include "base/market.h"
 #include "base/money.h"
 
 /*
@@ -7,7 +8,6 @@
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 const char *const burst_policy_mode_names[] = {"Shadow", "Recommend", "Enforce", NULL};
-const char *const burst_policy_market_names[] = {"Reserved", "Spot", "OnDemand", NULL};
 const char *const burst_policy_scope_names[] = {"Policy",   "Tenant", "Workload",
 						"Provider", "Global", NULL};
 const char *const burst_policy_per_names[] = {"Hour",	 "Day",	  "Week", "Month",
@@ -82,7 +82,7 @@ static const struct field queue_wait_fields[] = {
 static const char *const approval_names[] = {"None", "Manual", NULL};
 static const struct field guards_fields[] = {
 	FIELD_IN(burst_policy_trigger, guards, on_prem_utilisation_over, "onPremUtilisationOver",
-		 FIELD_STR, AS_FRACTION,
+		 FIELD_DECIMAL, AS_FRACTION,
 		 .doc = "Fraction of owned GPUs, from 0 to 1 such as \"0.9\". Instances are "
 			"launched only while more than this fraction is in use. Always met if "
 			"there are no owned GPUs."),
@@ -130,7 +130,7 @@ static const struct field trigger_fields[] = {
 
 static const struct field tier_fields[] = {
 	FIELD(burst_policy_tier, market, "market", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_market_names, .doc = "Market in which the capacity is bought."),
+	      .enums = market_names, .doc = "Market in which the capacity is bought."),
 	FIELD(burst_policy_tier, offers, "offers", FIELD_STRINGS, .max_items = 64, AS_TEXT,
 	      .doc = "Names of entries of spec.offers to use in this tier. If not set, all "
 		     "offers."),
@@ -199,8 +199,8 @@ static const struct field price_fields[] = {
 	FIELD(burst_policy_price, region, "region", FIELD_STR, AS_TEXT,
 	      .doc = "Region to which the price applies. If not set, all regions of the offer."),
 	FIELD(burst_policy_price, market, "market", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_market_names, .doc = "Market to which the price applies."),
-	FIELD(burst_policy_price, per_hour, "perHour", FIELD_STR, .required = true, AS_MONEY,
+	      .enums = market_names, .doc = "Market to which the price applies."),
+	FIELD(burst_policy_price, per_hour, "perHour", FIELD_DECIMAL, .required = true, AS_MONEY,
 	      .doc = "Price of one instance for one hour, in spec.cost.currency."),
 	FIELD(burst_policy_price, as_of, "asOf", FIELD_TIME, .required = true,
 	      .doc = "Time at which an operator looked up the price. The price expires "
@@ -229,10 +229,10 @@ static const struct field cost_fields[] = {
 	FIELD(burst_policy_cost, max_age, "maxAge", FIELD_DURATION, .min = MINUTE, .max = YEAR,
 	      .def = "\"24h\"",
 	      .doc = "Highest age of a price. An offer whose price is older is refused."),
-	FIELD(burst_policy_cost, max_per_gpu_hour, "maxPerGPUHour", FIELD_STR, AS_MONEY,
+	FIELD(burst_policy_cost, max_per_gpu_hour, "maxPerGPUHour", FIELD_DECIMAL, AS_MONEY,
 	      .doc = "Highest price of one GPU for one hour, in spec.cost.currency. If not set, "
 		     "no limit."),
-	FIELD(burst_policy_cost, max_per_node_hour, "maxPerNodeHour", FIELD_STR, AS_MONEY,
+	FIELD(burst_policy_cost, max_per_node_hour, "maxPerNodeHour", FIELD_DECIMAL, AS_MONEY,
 	      .doc = "Highest price of one instance for one hour, in spec.cost.currency. If not "
 		     "set, no limit."),
 	FIELD_OBJ(burst_policy_cost, minimum_billing, "minimumBilling", billing_fields, .def = "{}",
@@ -262,7 +262,7 @@ static const struct field burst_budget_fields[] = {
 		     "one tenant. Provider: all launches at one Provider. Global: all launches. "
 		     "Budgets of scope Tenant, Provider and Global count and limit the launches of "
 		     "all policies."),
-	FIELD(burst_policy_budget, amount, "amount", FIELD_STR, .required = true, AS_MONEY,
+	FIELD(burst_policy_budget, amount, "amount", FIELD_DECIMAL, .required = true, AS_MONEY,
 	      .doc = "Amount that may be spent in each period (spec.budget[].per), in "
 		     "spec.cost.currency."),
 	FIELD(burst_policy_budget, per, "per", FIELD_ENUM, .required = true,
@@ -280,7 +280,8 @@ static const struct field burst_budget_fields[] = {
 	      .doc = "Whether the highest further cost of a running instance counts in every "
 		     "period until the instance ends. If false, this cost counts only in the "
 		     "period in which the instance was launched."),
-	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16, AS_FRACTION,
+	FIELD(burst_policy_budget, alert_at, "alertAt", FIELD_STRINGS, .max_items = 16,
+	      AS_FRACTION_TEXT,
 	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\". The highest one that "
 		     "has been reached is reported in status.spend[].alert."),
 	FIELD_UNKEPT("onExhausted", FIELD_ENUM, .enums = exhausted_names,
@@ -357,7 +358,7 @@ static const struct field runtime_fields[] = {
 			"declares no run time yet, so the field refuses all work; only drover "
 			"simulate uses the value (docs/burst.md)."),
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
-		 FIELD_STR, AS_FRACTION,
+		 FIELD_DECIMAL, AS_FRACTION,
 		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
 			"spec.cost.bootAndStageTime may take. Work that declares no run time is "
 			"refused. In the controller, work declares no run time yet, so the field "
@@ -396,7 +397,7 @@ static const struct field burst_limits_fields[] = {
 		 .doc = "Highest number of launches by this policy that are in progress at "
 			"one time. A launch is in progress until its Nodes are Ready; a gang "
 			"counts as one launch. If not set, no limit."),
-	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_STR,
+	FIELD_IN(burst_policy_spec, limits, per_tenant_share, "perTenantShare", FIELD_DECIMAL,
 		 AS_FRACTION,
 		 .doc = "Highest fraction of spec.limits.nodes, from 0 to 1, that the "
 			"instances for one tenant may use. If not set, no limit. Needs "
@@ -653,8 +654,6 @@ static int check_part(const char *text, const char *path, struct err *e)
 {
 	int64_t micro;
 
-	if (!text)
-		return 0;
 	if (money_parse(text, &micro, e) < 0)
 		return err_wrap(e, "%s", path);
 	if (micro > MONEY_UNIT)
@@ -709,12 +708,6 @@ static int check_factors(const struct burst_policy *p, struct err *e)
 
 static int check_parts(const struct burst_policy *p, struct err *e)
 {
-	if (check_part(p->spec.trigger.guards.on_prem_utilisation_over,
-		       "spec.trigger.guards.onPremUtilisationOver", e) < 0 ||
-	    check_part(p->spec.limits.per_tenant_share, "spec.limits.perTenantShare", e) < 0 ||
-	    check_part(p->spec.runtime.max_overhead_fraction, "spec.runtime.maxOverheadFraction",
-		       e) < 0)
-		return -1;
 	for (size_t i = 0; i < p->spec.budget.n; i++)
 		for (size_t k = 0; k < p->spec.budget.v[i].alert_at.n; k++) {
 			char path[64];
@@ -746,7 +739,7 @@ int burst_policy_check(const void *object, const void *old, struct err *e)
 	if (prio && prio->min > prio->max)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.match.priority: min must not be greater than max");
-	if (p->spec.limits.per_tenant_share && !p->spec.limits.nodes)
+	if (p->spec.limits.per_tenant_share >= 0 && !p->spec.limits.nodes)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.limits.perTenantShare: requires spec.limits.nodes");
 	if (check_names(p, e) < 0 || check_factors(p, e) < 0)

@@ -18,15 +18,14 @@
  *
  * `drover burst plan` and the controller (controller/burst/bursts.h) decide according to the
  * policy (planner/burst.h). In mode Enforce the controller also launches the instances. Money and
- * fractions are decimal texts, exact to six digits after the point. Field tables and checks:
+ * fractions are in millionths, and decimal texts in the API. Field tables and checks:
  * api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 
 /* Names of the enum values, each list in the order of its enum in planner/burst.h: burst_mode,
- * burst_market, burst_scope, burst_period and burst_link. */
+ * burst_scope, burst_period and burst_link. */
 extern const char *const burst_policy_mode_names[];
-extern const char *const burst_policy_market_names[];
 extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];
 extern const char *const burst_policy_interconnect_names[];
@@ -60,7 +59,8 @@ struct burst_policy_trigger {
 	int64_t predicted_wait_over, deadline_slack_under, queued_gpus_over;
 	bool on_prem_impossible;
 	struct {
-		const char *on_prem_utilisation_over;
+		/* in millionths; -1: not set */
+		int64_t on_prem_utilisation_over;
 		int64_t not_if_on_prem_frees_within;
 		/* 0: None, 1: Manual (an operator approves each launch) */
 		int approval;
@@ -83,7 +83,9 @@ struct burst_policy_offer {
 };
 struct burst_policy_price {
 	/* region to which the price applies; NULL: all regions of the offer */
-	const char *offer, *instance_type, *region, *per_hour;
+	const char *offer, *instance_type, *region;
+	/* price of one instance for one hour, in millionths of the currency */
+	int64_t per_hour;
 	int market;
 	int64_t as_of;
 };
@@ -94,7 +96,8 @@ struct burst_policy_cost {
 		size_t n;
 	} prices;
 	int64_t max_age;
-	const char *max_per_gpu_hour, *max_per_node_hour;
+	/* in millionths of the currency; -1: no limit */
+	int64_t max_per_gpu_hour, max_per_node_hour;
 	struct {
 		int64_t increment, minimum;
 	} minimum_billing;
@@ -102,7 +105,8 @@ struct burst_policy_cost {
 };
 struct burst_policy_budget {
 	int scope, per;
-	const char *amount;
+	/* in millionths of the currency */
+	int64_t amount;
 	/* 0: Hard (launches beyond the amount are refused), 1: Soft (exceeding the amount is only
 	 * reported) */
 	int mode;
@@ -152,7 +156,8 @@ struct burst_policy_spec {
 	} compliance;
 	struct {
 		int64_t min_expected_runtime, max_runtime;
-		const char *max_overhead_fraction;
+		/* in millionths; -1: no limit */
+		int64_t max_overhead_fraction;
 		struct {
 			bool checkpointable;
 		} spot_needs;
@@ -163,7 +168,8 @@ struct burst_policy_spec {
 	struct {
 		/* limits of the policy's instances; 0: no limit */
 		int64_t nodes, gpus, launches_per_minute, concurrent_launches;
-		const char *per_tenant_share;
+		/* in millionths; -1: no limit */
+		int64_t per_tenant_share;
 	} limits;
 	struct {
 		struct {

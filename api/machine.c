@@ -1,4 +1,5 @@
 #include "base/str.h"
+#include "base/market.h"
 #include "api/tables.h"
 
 /*
@@ -203,8 +204,8 @@ static const struct field instance_fields[] = {
 	      .doc = "Zone of the instance. Not set if the cloud has no zones."),
 	FIELD(machine_instance, type, "type", FIELD_STR, .max_len = 128,
 	      .doc = "Instance type, as the cloud names it."),
-	FIELD(machine_instance, market, "market", FIELD_STR, .max_len = 16,
-	      .doc = "Market of the instance: OnDemand, Spot or Reserved."),
+	FIELD(machine_instance, market, "market", FIELD_ENUM, .enums = market_names,
+	      .doc = "Market in which the instance is bought."),
 	FIELD(machine_instance, micros_per_hour, "microsPerHour", FIELD_I64, .min = 0,
 	      .max = INT64_MAX,
 	      .doc = "Price of the instance for one hour at the launch, in "

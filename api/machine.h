@@ -241,7 +241,9 @@ struct machine_instance {
 	const char *token;
 	/* number of the tried offer, counted from 1; each offer has a token of its own */
 	int64_t attempt;
-	const char *region, *zone, *type, *market;
+	const char *region, *zone, *type;
+	/* enum market; -1: no launch yet */
+	int market;
 	int64_t micros_per_hour;
 	const char *currency;
 	/* wall ms at which the cloud refused the launch with this token; 0: not refused */

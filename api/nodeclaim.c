@@ -1,4 +1,5 @@
 #include "api/burstpolicy.h"
+#include "base/market.h"
 #include "api/node_rows.h"
 #include "base/money.h"
 
@@ -44,18 +45,18 @@ static const struct field burst_fields[] = {
 	      .doc = "Zone in which the instance must be launched. Not set if the Provider has "
 		     "no zones."),
 	FIELD(node_claim_burst, market, "market", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_market_names, .doc = "Market in which the instance is bought."),
-	FIELD(node_claim_burst, price, "pricePerHour", FIELD_STR, .required = true, AS_MONEY,
+	      .enums = market_names, .doc = "Market in which the instance is bought."),
+	FIELD(node_claim_burst, price, "pricePerHour", FIELD_DECIMAL, .required = true, AS_MONEY,
 	      .doc = "Price of the instance for one hour, in spec.burst.currency, on which the "
 		     "decision was based."),
-	FIELD(node_claim_burst, offered, "offeredPerHour", FIELD_STR, AS_MONEY,
+	FIELD(node_claim_burst, offered, "offeredPerHour", FIELD_DECIMAL, AS_MONEY,
 	      .doc = "Price of the instance for one hour, in spec.burst.currency, as the "
 		     "Provider reported it at the decision. drover launches the instance at no "
 		     "higher price. Not set if the Provider reported no price."),
 	FIELD(node_claim_burst, currency, "currency", FIELD_STR, .required = true, .max_len = 3,
 	      .pattern = "^[A-Z]{3}$",
 	      .doc = "Currency of all amounts in spec.burst, an ISO 4217 code."),
-	FIELD(node_claim_burst, committed, "committed", FIELD_STR, .required = true, AS_MONEY,
+	FIELD(node_claim_burst, committed, "committed", FIELD_DECIMAL, .required = true, AS_MONEY,
 	      .doc = "Highest possible total cost of the instance, in spec.burst.currency. This "
 		     "amount is charged to the budgets from spec.burst.decidedTime until the "
 		     "instance has ended."),

@@ -31,15 +31,17 @@ struct node_claim_burst {
 	const char *workload;
 	/* zone NULL: the Provider has no zones */
 	const char *region, *zone;
-	/* index into burst_policy_market_names */
+	/* enum market */
 	int market;
-	/* price: hourly price of one instance on which the decision is based, as decimal text */
-	const char *price, *currency;
-	/* hourly price of one instance that the Provider itself reported at the decision; NULL:
+	/* hourly price of one instance on which the decision is based; amounts are in millionths of
+	 * the currency */
+	int64_t price;
+	const char *currency;
+	/* hourly price of one instance that the Provider itself reported at the decision; -1:
 	 * none */
-	const char *offered;
+	int64_t offered;
 	/* highest possible cost of the launch, which counts against the budgets */
-	const char *committed;
+	int64_t committed;
 	int64_t decided_time;
 };
 enum node_claim_decision { CLAIM_APPROVED, CLAIM_DENIED };

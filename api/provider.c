@@ -342,7 +342,8 @@ static const struct field instance_type_fields[] = {
 	FIELD_OBJ(provider_object_instance_type, expected, "expected", expected_fields,
 		  .doc = "Expected durations for machines of this type. drover uses them until "
 			 "it has measured three machines."),
-	FIELD(provider_object_instance_type, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
+	FIELD(provider_object_instance_type, price_per_hour, "pricePerHour", FIELD_DECIMAL,
+	      AS_MONEY,
 	      .doc = "Price of one machine for one hour, in `currency`, which must be set too. May "
 		     "also be set for owned machines. If not set, machine hours are "
 		     "counted without a cost, and type ec2 launches no on-demand instances of this "
@@ -350,14 +351,14 @@ static const struct field instance_type_fields[] = {
 	FIELD(provider_object_instance_type, currency, "currency", FIELD_STR, AS_CURRENCY,
 	      .doc = "Currency of the prices of this instance type: an ISO 4217 code that is "
 		     "current, not withdrawn."),
-	FIELD(provider_object_instance_type, spot_price_per_hour, "spotPricePerHour", FIELD_STR,
+	FIELD(provider_object_instance_type, spot_price_per_hour, "spotPricePerHour", FIELD_DECIMAL,
 	      AS_MONEY,
 	      .doc = "Highest price to pay for one hour of a spot instance, in the field "
 		     "currency. Budgets are charged this price. Only for type ec2. The field "
 		     "currency must be set too. If not set, spot instances are not offered to "
 		     "BurstPolicies."),
 	FIELD(provider_object_instance_type, reserved_price_per_hour, "reservedPricePerHour",
-	      FIELD_STR, AS_MONEY,
+	      FIELD_DECIMAL, AS_MONEY,
 	      .doc = "Price charged to budgets for one hour of an instance in a capacity "
 		     "reservation, such as the reservation's fee divided by its hours. Only for "
 		     "type ec2. Requires `currency`. If not set, the price is "
@@ -703,16 +704,17 @@ static int check_prices(const struct provider_object_spec *s, struct err *e)
 	for (size_t i = 0; i < s->instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &s->instance_types.v[i];
 
-		if (!t->price_per_hour != !t->currency)
+		if ((t->price_per_hour < 0) != !t->currency)
 			return err_set(e, ERR_INVALID, 0,
 				       "spec.instanceTypes[%zu].%s: required for %s", i,
 				       t->currency ? "pricePerHour" : "currency",
 				       t->currency ? "currency" : "pricePerHour");
-		if ((t->spot_price_per_hour || t->reserved_price_per_hour) && !t->currency)
+		if ((t->spot_price_per_hour >= 0 || t->reserved_price_per_hour >= 0) &&
+		    !t->currency)
 			return err_set(e, ERR_INVALID, 0,
 				       "spec.instanceTypes[%zu].currency: required for %s", i,
-				       t->spot_price_per_hour ? "spotPricePerHour"
-							      : "reservedPricePerHour");
+				       t->spot_price_per_hour >= 0 ? "spotPricePerHour"
+								   : "reservedPricePerHour");
 		if (t->currency && !money_is_currency(t->currency))
 			return err_set(e, ERR_INVALID, 0,
 				       "spec.instanceTypes[%zu].currency: want an ISO 4217 "

@@ -96,11 +96,11 @@ struct provider_object_instance_type {
 	struct {
 		int64_t serving, free;
 	} expected;
-	/* price of one machine for one hour, a decimal text for base/money.h; NULL: unknown */
-	const char *price_per_hour;
-	/* prices of the spot and reserved markets, only for type ec2; NULL: not offered in that
+	/* price of one machine for one hour, in millionths of the currency; -1: unknown */
+	int64_t price_per_hour;
+	/* prices of the spot and reserved markets, only for type ec2; -1: not offered in that
 	 * market */
-	const char *spot_price_per_hour, *reserved_price_per_hour;
+	int64_t spot_price_per_hour, reserved_price_per_hour;
 	const char *currency;
 	/* number of Elastic Fabric Adapters, only for type ec2; 0: one ordinary interface */
 	int64_t efa_interfaces;

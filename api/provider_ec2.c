@@ -108,11 +108,11 @@ int provider_object_ec2_check(const struct provider_object_spec *s, struct err *
 		return err_set(e, ERR_INVALID, 0, "spec.ec2: %s type ec2",
 			       s->ec2 ? "allowed only for" : "required for");
 	for (size_t i = 0; !s->ec2 && i < s->instance_types.n; i++)
-		if (s->instance_types.v[i].spot_price_per_hour ||
-		    s->instance_types.v[i].reserved_price_per_hour)
+		if (s->instance_types.v[i].spot_price_per_hour >= 0 ||
+		    s->instance_types.v[i].reserved_price_per_hour >= 0)
 			return err_set(e, ERR_INVALID, 0,
 				       "spec.instanceTypes[%zu].%s: allowed only for type ec2", i,
-				       s->instance_types.v[i].spot_price_per_hour
+				       s->instance_types.v[i].spot_price_per_hour >= 0
 					       ? "spotPricePerHour"
 					       : "reservedPricePerHour");
 	for (size_t i = 0; !s->ec2 && i < s->instance_types.n; i++)

@@ -47,10 +47,9 @@
 #define AS_HTTP                                                                                    \
 	.max_len = 2048, .pattern = "^https?://[^[:space:]]+$", .valid = object_is_http,           \
 	.want = "an http or https URL"
-#define AS_MONEY                                                                                   \
-	.number = true, .max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$",                 \
-	.valid = money_is_amount, .want = "an amount such as \"6.50\""
-#define AS_FRACTION                                                                                \
+#define AS_MONEY .want = "an amount such as \"6.50\""
+#define AS_FRACTION .max = MONEY_UNIT, .want = "a fraction from 0 to 1 such as \"0.25\""
+#define AS_FRACTION_TEXT                                                                           \
 	.number = true, .max_len = 24, .pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$",                 \
 	.valid = money_is_amount, .want = "a fraction from 0 to 1 such as \"0.25\""
 #define AS_CURRENCY                                                                                \

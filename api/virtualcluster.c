@@ -283,7 +283,7 @@ static const struct field charge_fields[] = {
 	      .doc = "Phase of the machines, a range of machine states. Allocated: the states from "
 		     "claimed to gating. Ready: the state serving. Draining: the states from "
 		     "draining to leaving. Wiping: the states from dirty to verifying."),
-	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_STR, AS_MONEY,
+	FIELD(virtual_cluster_charge, price_per_hour, "pricePerHour", FIELD_DECIMAL, AS_MONEY,
 	      .doc = "Price of one machine for one hour, as it was during the machine time in "
 		     "the field seconds. Not set if the price was unknown."),
 	FIELD(virtual_cluster_charge, currency, "currency", FIELD_STR, AS_CURRENCY,

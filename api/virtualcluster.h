@@ -33,8 +33,9 @@ struct virtual_cluster_charge {
 	const char *pool, *provider, *instance_type;
 	/* enum virtual_cluster_phase */
 	int phase;
-	/* price of one machine for one hour; NULL: unknown */
-	const char *price_per_hour, *currency;
+	/* price of one machine for one hour, in millionths of the currency; -1: unknown */
+	int64_t price_per_hour;
+	const char *currency;
 	/* GPUs of one machine */
 	int64_t gpus;
 	/* total machine time of the machines with this pool, type, phase and price, in seconds, up

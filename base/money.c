@@ -91,6 +91,12 @@ bool money_add(int64_t *sum, int64_t more)
 	return true;
 }
 
+void money_add_cost(int64_t *sum, int64_t more)
+{
+	if (!money_add(sum, more) || *sum > MONEY_TEXT_MAX)
+		*sum = MONEY_TEXT_MAX;
+}
+
 bool money_times(int64_t micro, int64_t times, int64_t *product)
 {
 	int64_t v;

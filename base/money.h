@@ -30,6 +30,9 @@ bool money_is_amount(const char *text);
 
 /* Adds more to *sum. False: the sum would overflow; *sum is then unchanged. */
 bool money_add(int64_t *sum, int64_t more) __attribute__((warn_unused_result));
+/* Adds more to *sum, for a sum of costs that must never be too low: a sum beyond MONEY_TEXT_MAX
+ * becomes MONEY_TEXT_MAX. Neither may be negative. */
+void money_add_cost(int64_t *sum, int64_t more);
 /* Sets *product to micro * times. False: overflow; *product is then unchanged. */
 bool money_times(int64_t micro, int64_t times, int64_t *product)
 	__attribute__((warn_unused_result));

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/args.h"
+#include "base/market.h"
 #include "base/file.h"
 #include "base/money.h"
 #include "base/str.h"
@@ -107,8 +108,8 @@ static json_t *offer_json(const struct burst_decision *d, const struct burst_off
 	const struct burst_why y = burst_why(d, i);
 	char money[MONEY_TEXT];
 	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "provider", o->provider,
-			      "region", o->region, "zone", of(o->zone), "instanceType", o->type,
-			      "market", burst_market_names[o->market], "reason",
+			      "region", o->kind.region, "zone", of(o->kind.zone), "instanceType",
+			      o->kind.type, "market", market_names[o->kind.market], "reason",
 			      burst_code_names[y.code], "message", burst_why_text(&y, a));
 
 	if (y.cost >= 0)
@@ -181,8 +182,9 @@ static void print_decision(const struct burst *b, const struct burst_decision *d
 			     burst_mode_names[d->policy->mode]);
 	if (d->offer)
 		(void)printf(": %lld x %s %s in %s, costs at most %s %s in total\n",
-			     (long long)d->nodes, burst_market_names[d->offer->market],
-			     d->offer->type, of(str_or(d->offer->zone, d->offer->region)),
+			     (long long)d->nodes, market_names[d->offer->kind.market],
+			     d->offer->kind.type,
+			     of(str_or(d->offer->kind.zone, d->offer->kind.region)),
 			     money_format(d->cost, money), d->policy->cost.currency);
 	else
 		(void)printf(": %s: %s\n", burst_code_names[d->code], burst_text(d, a));
@@ -191,7 +193,8 @@ static void print_decision(const struct burst *b, const struct burst_decision *d
 		const struct burst_why y = burst_why(d, i);
 
 		(void)printf("  %-12s %-12s %-14s %-9s %10s  %s: %s\n", o->provider,
-			     of(str_or(o->zone, o->region)), o->type, burst_market_names[o->market],
+			     of(str_or(o->kind.zone, o->kind.region)), o->kind.type,
+			     market_names[o->kind.market],
 			     y.cost < 0 ? "-" : money_format(y.cost, money),
 			     burst_code_names[y.code], burst_why_text(&y, a));
 	}

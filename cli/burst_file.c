@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/kinds.h"
+#include "base/market.h"
 #include "base/data/fields.h"
 #include "base/money.h"
 #include "base/str.h"
@@ -14,15 +15,6 @@
 #define COUNT .min = 0, .max = MOST
 #define YEAR_MS INT64_C(31622400000)
 
-struct offer {
-	struct burst_offer o;
-	const char *per_hour;
-	int market, link;
-};
-struct launch {
-	struct burst_launch l;
-	const char *spent, *committed;
-};
 struct state {
 	struct object_meta meta;
 	struct {
@@ -32,7 +24,7 @@ struct state {
 			size_t n;
 		} work;
 		struct {
-			struct offer *v;
+			struct burst_offer *v;
 			size_t n;
 		} offers;
 		struct {
@@ -40,7 +32,7 @@ struct state {
 			size_t n;
 		} failures;
 		struct {
-			struct launch *v;
+			struct burst_launch *v;
 			size_t n;
 		} launches;
 	} spec;
@@ -65,24 +57,25 @@ static const struct field work_fields[] = {
 	FIELD(burst_work, restarts, "restarts", FIELD_I64, COUNT),
 	FIELDS_END,
 };
+#define AS_AMOUNT .want = "an amount such as \"6.50\""
 static const struct field offer_fields[] = {
-	FIELD(offer, o.provider, "provider", FIELD_STR, .required = true, .max_len = 253),
-	FIELD(offer, o.region, "region", FIELD_STR, .required = true, .max_len = 63),
-	FIELD(offer, o.zone, "zone", FIELD_STR, .max_len = 63),
-	FIELD(offer, o.type, "instanceType", FIELD_STR, .required = true, .max_len = 63),
-	FIELD(offer, o.reservation, "reservation", FIELD_STR, .max_len = 253),
-	FIELD(offer, market, "market", FIELD_ENUM, .required = true,
-	      .enums = burst_policy_market_names),
-	FIELD(offer, per_hour, "perHour", FIELD_STR, .max_len = 24, .valid = money_is_amount,
-	      .want = "an amount such as \"6.50\""),
-	FIELD(offer, o.currency, "currency", FIELD_STR, .max_len = 3),
-	FIELD(offer, o.priced_at, "pricedAt", FIELD_TIME),
-	FIELD(offer, o.available, "available", FIELD_I64, .min = -1, .max = MOST, .def = "-1"),
-	FIELD(offer, o.ends_at, "endsAt", FIELD_TIME),
-	FIELD(offer, o.gpus, "gpus", FIELD_I64, .required = true, .min = 1, .max = 1024),
-	FIELD(offer, o.product, "gpuProduct", FIELD_STR, .required = true, .max_len = 63),
-	FIELD(offer, link, "interconnect", FIELD_ENUM, .enums = burst_policy_interconnect_names,
-	      .def = "\"None\""),
+	FIELD(burst_offer, provider, "provider", FIELD_STR, .required = true, .max_len = 253),
+	FIELD(burst_offer, kind.region, "region", FIELD_STR, .required = true, .max_len = 63),
+	FIELD(burst_offer, kind.zone, "zone", FIELD_STR, .max_len = 63),
+	FIELD(burst_offer, kind.type, "instanceType", FIELD_STR, .required = true, .max_len = 63),
+	FIELD(burst_offer, kind.reservation, "reservation", FIELD_STR, .max_len = 253),
+	FIELD(burst_offer, kind.market, "market", FIELD_ENUM, .required = true,
+	      .enums = market_names),
+	FIELD(burst_offer, kind.micros_per_hour, "perHour", FIELD_DECIMAL, AS_AMOUNT),
+	FIELD(burst_offer, kind.currency, "currency", FIELD_STR, .max_len = 3),
+	FIELD(burst_offer, priced_at, "pricedAt", FIELD_TIME),
+	FIELD(burst_offer, kind.available, "available", FIELD_I64, .min = -1, .max = MOST,
+	      .def = "-1"),
+	FIELD(burst_offer, kind.ends_at, "endsAt", FIELD_TIME),
+	FIELD(burst_offer, gpus, "gpus", FIELD_I64, .required = true, .min = 1, .max = 1024),
+	FIELD(burst_offer, product, "gpuProduct", FIELD_STR, .required = true, .max_len = 63),
+	FIELD(burst_offer, link, "interconnect", FIELD_ENUM,
+	      .enums = burst_policy_interconnect_names, .def = "\"None\""),
 	FIELDS_END,
 };
 static const struct field failure_fields[] = {
@@ -94,21 +87,18 @@ static const struct field failure_fields[] = {
 	FIELD(burst_failure, at, "at", FIELD_TIME, .required = true),
 	FIELDS_END,
 };
-#define AMOUNT                                                                                     \
-	.max_len = 24, .valid = money_is_amount, .want = "an amount such as \"6.50\"",             \
-	.def = "\"0\""
 static const struct field launch_fields[] = {
-	FIELD(launch, l.policy, "policy", FIELD_STR, .required = true, .max_len = 253),
-	FIELD(launch, l.tenant, "tenant", FIELD_STR, .required = true, .max_len = 253),
-	FIELD(launch, l.workload, "work", FIELD_STR, .required = true, .max_len = 600),
-	FIELD(launch, l.provider, "provider", FIELD_STR, .required = true, .max_len = 253),
-	FIELD(launch, l.currency, "currency", FIELD_STR, .required = true, .max_len = 3),
-	FIELD(launch, l.at, "at", FIELD_TIME, .required = true),
-	FIELD(launch, spent, "spent", FIELD_STR, AMOUNT),
-	FIELD(launch, committed, "committed", FIELD_STR, AMOUNT),
-	FIELD(launch, l.nodes, "nodes", FIELD_I64, COUNT),
-	FIELD(launch, l.gpus, "gpus", FIELD_I64, COUNT),
-	FIELD(launch, l.starting, "starting", FIELD_BOOL),
+	FIELD(burst_launch, policy, "policy", FIELD_STR, .required = true, .max_len = 253),
+	FIELD(burst_launch, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253),
+	FIELD(burst_launch, workload, "work", FIELD_STR, .required = true, .max_len = 600),
+	FIELD(burst_launch, provider, "provider", FIELD_STR, .required = true, .max_len = 253),
+	FIELD(burst_launch, currency, "currency", FIELD_STR, .required = true, .max_len = 3),
+	FIELD(burst_launch, at, "at", FIELD_TIME, .required = true),
+	FIELD(burst_launch, spent, "spent", FIELD_DECIMAL, AS_AMOUNT, .def = "\"0\""),
+	FIELD(burst_launch, committed, "committed", FIELD_DECIMAL, AS_AMOUNT, .def = "\"0\""),
+	FIELD(burst_launch, nodes, "nodes", FIELD_I64, COUNT),
+	FIELD(burst_launch, gpus, "gpus", FIELD_I64, COUNT),
+	FIELD(burst_launch, starting, "starting", FIELD_BOOL),
 	FIELDS_END,
 };
 #define ROWS(member_, name_, sub_)                                                                 \
@@ -157,14 +147,6 @@ static int read_policy(struct reading *r, const json_t *j, json_t *body)
 	return 0;
 }
 
-static int64_t amount(const char *text, int64_t otherwise)
-{
-	struct err e;
-	int64_t micro;
-
-	return text && money_parse(text, &micro, &e) == 0 ? micro : otherwise;
-}
-
 static int read_state(struct reading *r, const json_t *body)
 {
 	if (r->state)
@@ -193,37 +175,19 @@ static int read_one(struct reading *r, const json_t *j)
 static void take_state(struct reading *r, struct burst_input *out)
 {
 	struct state *s = r->state;
-	struct burst_offer *offers = arena_calloc(r->a, s->spec.offers.n + 1, sizeof(*offers));
-	struct burst_launch *launches =
-		arena_calloc(r->a, s->spec.launches.n + 1, sizeof(*launches));
 
-	for (size_t i = 0; i < s->spec.offers.n; i++) {
-		const struct offer *o = &s->spec.offers.v[i];
-
-		offers[i] = o->o;
-		offers[i].market = (enum burst_market)o->market;
-		offers[i].link = (enum burst_link)o->link;
-		offers[i].micros_per_hour = amount(o->per_hour, -1);
-	}
-	for (size_t i = 0; i < s->spec.launches.n; i++) {
-		const struct launch *l = &s->spec.launches.v[i];
-
-		launches[i] = l->l;
-		launches[i].spent = amount(l->spent, 0);
-		launches[i].committed = amount(l->committed, 0);
-	}
 	for (size_t i = 0; i < s->spec.work.n; i++)
 		s->spec.work.v[i].rank = s->spec.work.v[i].priority;
 	*out = (struct burst_input){.now = s->spec.now,
 				    .policies = r->policies,
 				    .npolicies = r->npolicies,
-				    .offers = offers,
+				    .offers = s->spec.offers.v,
 				    .noffers = s->spec.offers.n,
 				    .work = s->spec.work.v,
 				    .nwork = s->spec.work.n,
 				    .failures = s->spec.failures.v,
 				    .nfailures = s->spec.failures.n,
-				    .launches = launches,
+				    .launches = s->spec.launches.v,
 				    .nlaunches = s->spec.launches.n,
 				    .gpus_used = s->spec.gpus_used,
 				    .gpus_owned = s->spec.gpus_owned};

@@ -244,7 +244,7 @@ static void on_provider(json_t *o, void *arg)
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
 
-		if (w->type ? !str_eq(t->name, w->type) : !t->price_per_hour)
+		if (w->type ? !str_eq(t->name, w->type) : t->price_per_hour < 0)
 			continue;
 		w->prices++;
 		w->provider = p->meta.name;

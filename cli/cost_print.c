@@ -33,6 +33,12 @@ static const char *short_hours(int64_t seconds, char out[static MONEY_TEXT])
 	return out;
 }
 
+/* Returns the amount as text in buf; NULL: it is not known (-1). */
+static const char *money_or_none(int64_t micro, char buf[static MONEY_TEXT])
+{
+	return micro < 0 ? NULL : money_format(micro, buf);
+}
+
 /* Computes the GPU-seconds of a row and its cost in millionths (0 if its price is not known).
  * Returns 0, or -1 with *e if a result is too large. */
 static int worth(const struct cost_row *r, int64_t *gpu_seconds, int64_t *micro, struct err *e)
@@ -40,7 +46,7 @@ static int worth(const struct cost_row *r, int64_t *gpu_seconds, int64_t *micro,
 	*micro = 0;
 	if (!ledger_gpu_seconds(&r->charge, gpu_seconds) ||
 	    *gpu_seconds > INT64_MAX / MONEY_UNIT * 3600 ||
-	    (r->charge.price_per_hour && !ledger_amount(&r->charge, micro)))
+	    (r->charge.price_per_hour >= 0 && !ledger_amount(&r->charge, micro)))
 		return too_much(r, e);
 	return 0;
 }
@@ -117,7 +123,7 @@ int cost_table(const struct cost_rows *r, struct buf *out, struct err *e)
 			   first->tenant, first->charge.month, short_hours(g.machine, t[PHASES]),
 			   short_hours(g.all, t[PHASES + 1]), t[PHASE_ALLOCATED], t[PHASE_READY],
 			   t[PHASE_DRAINING], t[PHASE_WIPING]);
-		if (first->charge.price_per_hour)
+		if (first->charge.price_per_hour >= 0)
 			buf_printf(out, "%12s %s\n", money_format(g.micro, money),
 				   str_or(first->charge.currency, ""));
 		else
@@ -136,7 +142,7 @@ json_t *cost_json(const struct cost_rows *r, struct err *e)
 	for (size_t i = 0; i < r->n; i++) {
 		const struct virtual_cluster_charge *c = &r->v[i].charge;
 		int64_t gpu, micro;
-		char money[MONEY_TEXT];
+		char money[MONEY_TEXT], price[MONEY_TEXT];
 
 		if (worth(&r->v[i], &gpu, &micro, e) < 0)
 			return NULL;
@@ -147,8 +153,9 @@ json_t *cost_json(const struct cost_rows *r, struct err *e)
 				  "provider", c->provider, "instanceType", c->instance_type,
 				  "phase", virtual_cluster_phase_names[c->phase], "machineSeconds",
 				  (json_int_t)c->seconds, "gpuSeconds", (json_int_t)gpu,
-				  "pricePerHour", c->price_per_hour, "currency", c->currency,
-				  "cost", c->price_per_hour ? money_format(micro, money) : NULL));
+				  "pricePerHour", money_or_none(c->price_per_hour, price),
+				  "currency", c->currency, "cost",
+				  c->price_per_hour < 0 ? NULL : money_format(micro, money)));
 	}
 	return json_pack("{s:s, s:O}", "time", str_time(now, r->now), "charges", list);
 }
@@ -188,7 +195,7 @@ int cost_csv(const struct cost_rows *r, struct buf *out, struct err *e)
 	PUT_LINE(out, head);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct virtual_cluster_charge *c = &r->v[i].charge;
-		char machine[MONEY_TEXT], gpus[MONEY_TEXT], money[MONEY_TEXT];
+		char machine[MONEY_TEXT], gpus[MONEY_TEXT], money[MONEY_TEXT], price[MONEY_TEXT];
 		int64_t gpu, micro;
 
 		if (worth(&r->v[i], &gpu, &micro, e) < 0)
@@ -203,9 +210,9 @@ int cost_csv(const struct cost_rows *r, struct buf *out, struct err *e)
 				virtual_cluster_phase_names[c->phase],
 				hours(c->seconds, machine),
 				hours(gpu, gpus),
-				c->price_per_hour,
+				money_or_none(c->price_per_hour, price),
 				c->currency,
-				c->price_per_hour ? money_format(micro, money) : NULL,
+				c->price_per_hour < 0 ? NULL : money_format(micro, money),
 			};
 
 			PUT_LINE(out, line);
@@ -260,7 +267,9 @@ static int put_focus(const struct cost_row *r, int64_t now, struct buf *out, str
 	const struct virtual_cluster_charge *c = &r->charge;
 	char begin[STR_TIME_SIZE], end[STR_TIME_SIZE], until[STR_TIME_SIZE], used[MONEY_TEXT],
 		gpus[MONEY_TEXT], money[MONEY_TEXT], about[512], sku[400], price_id[440];
-	const char *cost, *price = c->price_per_hour, *type = str_or(c->instance_type, "");
+	char each[MONEY_TEXT];
+	const char *cost, *price = money_format(c->price_per_hour, each),
+			  *type = str_or(c->instance_type, "");
 	const char *provider = str_or(c->provider, ""),
 		   *phase = virtual_cluster_phase_names[c->phase];
 	int64_t gpu, micro, from, to;
@@ -306,7 +315,7 @@ int cost_focus(const struct cost_rows *r, struct buf *out, size_t *left_out, str
 	*left_out = 0;
 	PUT_LINE(out, focus_head);
 	for (size_t i = 0; i < r->n; i++) {
-		if (!r->v[i].charge.price_per_hour)
+		if (r->v[i].charge.price_per_hour < 0)
 			++*left_out;
 		else if (put_focus(&r->v[i], r->now, out, e) < 0)
 			return -1;
@@ -314,25 +323,18 @@ int cost_focus(const struct cost_rows *r, struct buf *out, size_t *left_out, str
 	return 0;
 }
 
-static int price_of(const char *provider, const struct provider_object_instance_type *t,
-		    int64_t gpus, int64_t *price, struct err *e)
-{
-	if (gpus <= 0 || !t->price_per_hour)
-		return err_set(e, ERR_INVALID, 0, "instance type %s of Provider %s has no %s",
-			       t->name, provider, gpus > 0 ? "pricePerHour" : GPU);
-	return money_parse(t->price_per_hour, price, e);
-}
-
 json_t *cost_opencost(const char *provider, const struct provider_object_instance_type *t,
 		      struct err *e)
 {
 	const struct quantity *q = resources_get(&t->capacity, GPU);
-	const int64_t gpus = q ? quantity_floor(*q) : 0;
+	const int64_t gpus = q ? quantity_floor(*q) : 0, price = t->price_per_hour;
 	char each[MONEY_TEXT], about[512];
-	int64_t price;
 
-	if (price_of(provider, t, gpus, &price, e) < 0)
+	if (gpus <= 0 || price < 0) {
+		(void)!err_set(e, ERR_INVALID, 0, "instance type %s of Provider %s has no %s",
+			       t->name, provider, gpus > 0 ? "pricePerHour" : GPU);
 		return NULL;
+	}
 	money_format(price / gpus + (price % gpus > 0), each);
 	str_format(about, sizeof(about),
 		   "%s of Provider %s, its whole price charged to its GPUs, in %s", t->name,

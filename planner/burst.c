@@ -72,13 +72,13 @@ static int by_place(const void *x, const void *y)
 				 *b = ((const struct burst_stock *)y)->offer;
 
 	THEN(text_cmp(a->provider, b->provider));
-	THEN(text_cmp(a->region, b->region));
-	THEN(text_cmp(a->zone, b->zone));
-	THEN(text_cmp(a->type, b->type));
-	THEN(num_cmp(a->market, b->market));
-	THEN(text_cmp(a->reservation, b->reservation));
-	THEN(num_cmp(a->micros_per_hour, b->micros_per_hour));
-	THEN(num_cmp(a->available, b->available));
+	THEN(text_cmp(a->kind.region, b->kind.region));
+	THEN(text_cmp(a->kind.zone, b->kind.zone));
+	THEN(text_cmp(a->kind.type, b->kind.type));
+	THEN(num_cmp(a->kind.market, b->kind.market));
+	THEN(text_cmp(a->kind.reservation, b->kind.reservation));
+	THEN(num_cmp(a->kind.micros_per_hour, b->kind.micros_per_hour));
+	THEN(num_cmp(a->kind.available, b->kind.available));
 	THEN(num_cmp(a->priced_at, b->priced_at));
 	THEN(num_cmp(a->gpus, b->gpus));
 	return text_cmp(a->product, b->product);
@@ -493,7 +493,7 @@ static void prepare(struct decide *d)
 	d->stock = arena_calloc(d->a, in->noffers + 1, sizeof(*d->stock));
 	for (size_t i = 0; i < in->noffers; i++)
 		d->stock[i] = (struct burst_stock){.offer = &in->offers[i],
-						   .left = in->offers[i].available};
+						   .left = in->offers[i].kind.available};
 	qsort(d->stock, in->noffers, sizeof(*d->stock), by_place);
 	take_names(d, keys);
 	d->evals = arena_calloc(d->a, in->npolicies + 1, sizeof(*d->evals));

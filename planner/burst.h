@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/market.h"
 #include "base/arena.h"
 #include "base/data/labels.h"
 
@@ -28,7 +29,6 @@
  */
 
 enum burst_mode { BURST_SHADOW, BURST_RECOMMEND, BURST_ENFORCE };
-enum burst_market { BURST_RESERVED, BURST_SPOT, BURST_ON_DEMAND, BURST_MARKETS };
 enum burst_scope {
 	BURST_OF_POLICY,
 	BURST_OF_TENANT,
@@ -39,10 +39,10 @@ enum burst_scope {
 enum burst_period { BURST_HOUR, BURST_DAY, BURST_WEEK, BURST_MONTH, BURST_QUARTER, BURST_TOTAL };
 enum burst_link { BURST_NO_LINK, BURST_INFINIBAND, BURST_EFA };
 
-/* Names by enum value, NULL-terminated: "Shadow" ... of enum burst_mode, "Reserved" ... of enum
- * burst_market, "Policy" ... of enum burst_scope, "Hour" ... of enum burst_period. */
-extern const char *const burst_mode_names[],
-	*const burst_market_names[], *const burst_scope_names[], *const burst_period_names[];
+/* Names by enum value, NULL-terminated: "Shadow" ... of enum burst_mode, "Policy" ... of enum
+ * burst_scope, "Hour" ... of enum burst_period. */
+extern const char *const burst_mode_names[], *const burst_scope_names[],
+						     *const burst_period_names[];
 
 /* Value for a waiting time: no waiting time triggers a launch. */
 #define BURST_NEVER INT64_C(-1)
@@ -57,7 +57,7 @@ struct burst_wait {
 	int64_t at_least, wait_ms;
 };
 struct burst_tier {
-	enum burst_market market;
+	enum market market;
 	/* Names of the entries of spec.offers that belong to the tier; empty: all entries. */
 	struct burst_names entries;
 };
@@ -78,7 +78,7 @@ struct burst_entry {
 /* A price per instance hour that the operator wrote in the policy. */
 struct burst_price {
 	const char *entry, *type, *region;
-	enum burst_market market;
+	enum market market;
 	int64_t micro, as_of;
 };
 struct burst_budget {
@@ -169,20 +169,10 @@ struct burst_policy_in {
 
 /* An offer: instances of one type, in one zone and market, that a cloud has available. */
 struct burst_offer {
-	const char *provider, *region, *zone, *type;
-	/* Name of the reservation that contains the instances; NULL: none. */
-	const char *reservation;
-	enum burst_market market;
-	/* Price of one instance per hour, in millionths; -1: not known. */
-	int64_t micros_per_hour;
-	/* Currency of the price; NULL: not known. */
-	const char *currency;
+	const char *provider;
+	struct offer kind;
 	/* Unix ms at which the price was read; 0: not known. */
 	int64_t priced_at;
-	/* Number of instances available; -1: the cloud does not report it. */
-	int64_t available;
-	/* Unix ms at which the cloud ends the offer's instances; 0: never. */
-	int64_t ends_at;
 	/* GPUs of one instance. */
 	int64_t gpus;
 	/* GPU product of the instances. */

@@ -24,8 +24,8 @@ bool burst_named(const struct burst_names *l, const char *name)
 
 static bool matches(const struct burst_entry *n, const struct burst_offer *o)
 {
-	return str_eq(n->provider, o->provider) && burst_named(&n->types, o->type) &&
-	       burst_named(&n->regions, o->region) && burst_named(&n->zones, o->zone);
+	return str_eq(n->provider, o->provider) && burst_named(&n->types, o->kind.type) &&
+	       burst_named(&n->regions, o->kind.region) && burst_named(&n->zones, o->kind.zone);
 }
 
 static bool find_entry(const struct burst_policy_in *p, const struct burst_offer *o,
@@ -34,7 +34,7 @@ static bool find_entry(const struct burst_policy_in *p, const struct burst_offer
 	for (v->tier = 0; v->tier < p->ntiers; v->tier++)
 		for (size_t i = 0; i < p->nentries; i++) {
 			v->entry = &p->entries[i];
-			if (p->tiers[v->tier].market == o->market &&
+			if (p->tiers[v->tier].market == o->kind.market &&
 			    burst_named(&p->tiers[v->tier].entries, v->entry->name) &&
 			    matches(v->entry, o))
 				return true;
@@ -63,8 +63,9 @@ static const struct burst_price *written_price(const struct burst_policy_in *p,
 	for (size_t i = 0; i < p->cost.nprices; i++) {
 		const struct burst_price *x = &p->cost.prices[i];
 
-		if (str_eq(x->entry, v->entry->name) && str_eq(x->type, o->type) &&
-		    x->market == o->market && (!x->region || str_eq(x->region, o->region)) &&
+		if (str_eq(x->entry, v->entry->name) && str_eq(x->type, o->kind.type) &&
+		    x->market == o->kind.market &&
+		    (!x->region || str_eq(x->region, o->kind.region)) &&
 		    (!best || (x->region && !best->region)))
 			best = x;
 	}
@@ -82,11 +83,11 @@ static enum burst_code judge_price(const struct burst_policy_in *p, const struct
 				   int64_t now, struct burst_verdict *v)
 {
 	const struct burst_price *x = written_price(p, v, o);
-	const char *currency = x ? p->cost.currency : o->currency;
+	const char *currency = x ? p->cost.currency : o->kind.currency;
 	const int64_t as_of = x ? x->as_of : o->priced_at;
 	int64_t of_gpu;
 
-	v->per_hour = x ? x->micro : o->micros_per_hour;
+	v->per_hour = x ? x->micro : o->kind.micros_per_hour;
 	/* mutant: burst-price-unknown */
 	if (v->per_hour < 0)
 		return BURST_PRICE_UNKNOWN;
@@ -107,8 +108,9 @@ static enum burst_code judge_price(const struct burst_policy_in *p, const struct
 static int64_t cools_until(const struct burst_policy_in *p, const struct burst_failure *f,
 			   const struct burst_offer *o)
 {
-	if (!str_eq(f->provider, o->provider) || (f->type && !str_eq(f->type, o->type)) ||
-	    (f->region && !str_eq(f->region, o->region)) || (f->zone && !str_eq(f->zone, o->zone)))
+	if (!str_eq(f->provider, o->provider) || (f->type && !str_eq(f->type, o->kind.type)) ||
+	    (f->region && !str_eq(f->region, o->kind.region)) ||
+	    (f->zone && !str_eq(f->zone, o->kind.zone)))
 		return 0;
 	return f->at + (f->quota  ? p->cooldown.quota_ms
 			: f->zone ? p->cooldown.zone_ms
@@ -199,15 +201,15 @@ static enum burst_code judge_work(const struct burst_policy_in *p, const struct 
 		v->cost = -1;
 		return BURST_OVERFLOW;
 	}
-	if (o->market == BURST_SPOT && p->runtime.spot_saves && !w->saves)
+	if (o->kind.market == MARKET_SPOT && p->runtime.spot_saves && !w->saves)
 		return BURST_NOT_SAVED;
-	if (o->market == BURST_SPOT && p->runtime.restarts >= 0 &&
+	if (o->kind.market == MARKET_SPOT && p->runtime.restarts >= 0 &&
 	    w->restarts > p->runtime.restarts)
 		return set(v, BURST_RESTARTS, w->restarts, p->runtime.restarts);
-	if (o->ends_at && o->ends_at - in->now < billed)
-		return set(v, BURST_ENDS, o->ends_at - in->now, billed);
-	if (o->available >= 0 && o->available < v->nodes)
-		return set(v, BURST_CAPACITY, o->available, v->nodes);
+	if (o->kind.ends_at && o->kind.ends_at - in->now < billed)
+		return set(v, BURST_ENDS, o->kind.ends_at - in->now, billed);
+	if (o->kind.available >= 0 && o->kind.available < v->nodes)
+		return set(v, BURST_CAPACITY, o->kind.available, v->nodes);
 	return BURST_CHOSEN;
 }
 
@@ -302,10 +304,10 @@ struct burst_why burst_why(const struct burst_decision *d, size_t i)
 	s = &d->shape->stock[i];
 	if (v->code != BURST_CHOSEN)
 		return why(v->code, v->is, v->limit, v->cost);
-	left = s->offer->available;
+	left = s->offer->kind.available;
 	for (const struct burst_take *t = s->takes; t; t = t->next)
 		left -= t->seq < d->seq ? t->nodes : 0;
-	y = burst_judge(d, i, s->offer->available < 0 ? -1 : left);
+	y = burst_judge(d, i, s->offer->kind.available < 0 ? -1 : left);
 	if (y.code == BURST_CHOSEN && d->offer != s->offer)
 		y.code = BURST_DEARER;
 	return y;

@@ -15,7 +15,6 @@ const char *const burst_code_names[] = {
 	NULL,
 };
 const char *const burst_mode_names[] = {"Shadow", "Recommend", "Enforce", NULL};
-const char *const burst_market_names[] = {"Reserved", "Spot", "OnDemand", NULL};
 const char *const burst_scope_names[] = {"Policy",   "Tenant", "Workload",
 					 "Provider", "Global", NULL};
 const char *const burst_period_names[] = {"Hour", "Day", "Week", "Month", "Quarter", "Total", NULL};

@@ -4,5 +4,4 @@
  */
 #include "providers/elastic.h"
 
-const char *const elastic_market_names[] = {"OnDemand", "Spot", "Reserved"};
 const char *const elastic_state_names[] = {"Unknown", "Pending", "Running", "Ending", "Gone"};

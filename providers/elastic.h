@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/market.h"
 #include "base/err.h"
 
 /*
@@ -34,29 +35,6 @@
  * Tests: tests/contract/test_elastic.c
  */
 struct provider;
-
-enum elastic_market { ELASTIC_ON_DEMAND, ELASTIC_SPOT, ELASTIC_RESERVED };
-/* Names of enum elastic_market, by value: OnDemand, Spot, Reserved. */
-extern const char *const elastic_market_names[];
-
-/* One kind of instance that can be launched. Region, zone, type and market together identify it. */
-struct elastic_offer {
-	/* Region and zone in which the instance would run; zone NULL: the provider has no zones */
-	const char *region, *zone;
-	/* Instance type, as the cloud names it. */
-	const char *type;
-	/* ID of the capacity reservation if market is ELASTIC_RESERVED; otherwise NULL */
-	const char *reservation;
-	enum elastic_market market;
-	/* Price of one instance for one hour in millionths of the currency; -1: unknown */
-	int64_t micros_per_hour;
-	/* ISO 4217 code of the currency; NULL: unknown */
-	const char *currency;
-	/* Number of available instances; -1: not reported by the cloud. */
-	int64_t available;
-	/* For ELASTIC_RESERVED: Unix ms at which the cloud terminates the instances; 0: never */
-	int64_t ends_at;
-};
 
 enum elastic_state {
 	ELASTIC_UNKNOWN,
@@ -95,7 +73,7 @@ struct elastic_instance {
 	/* Private IP address; NULL: none yet */
 	const char *address;
 	enum elastic_state state;
-	enum elastic_market market;
+	enum market market;
 	/* Unix ms of the launch by the cloud's clock; 0: not reported */
 	int64_t launched_at;
 	/* ID of the reservation that the instance uses; NULL: none. */
@@ -111,7 +89,7 @@ struct elastic_launch {
 	/* Idempotency key, at most 64 ASCII characters. A repeated launch with the same token
 	 * returns the same instances and launches nothing. */
 	const char *token;
-	struct elastic_offer offer;
+	struct offer offer;
 	/* Image ID; NULL: the image configured for the provider */
 	const char *image;
 	/* User data for the first boot; contains secrets and must not be logged. */
@@ -119,7 +97,7 @@ struct elastic_launch {
 	size_t user_data_len;
 	/* Number of instances to launch; the cloud launches all of them or none */
 	int64_t count;
-	/* Market ELASTIC_SPOT: highest price per instance and hour, in millionths of the currency;
+	/* Market MARKET_SPOT: highest price per instance and hour, in millionths of the currency;
 	 * -1: no limit */
 	int64_t max_micros_per_hour;
 	const struct elastic_tag *tags;
@@ -133,8 +111,7 @@ struct elastic_launch {
 
 /* Callback with n offers. If e is not NULL, o contains only the offers that could be read, possibly
  * none. */
-typedef void elastic_offers_done(const struct elastic_offer *o, size_t n, const struct err *e,
-				 void *arg);
+typedef void elastic_offers_done(const struct offer *o, size_t n, const struct err *e, void *arg);
 /* Callback with n instances. If e is not NULL, v may still contain instances that are known to run;
  * the caller must use them, so that a partial success is not lost. */
 typedef void elastic_instances_done(const struct elastic_instance *v, size_t n, const struct err *e,

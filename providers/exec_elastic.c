@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/market.h"
 #include "base/arena.h"
 #include "base/crypto.h"
 #include "base/data/json.h"
@@ -24,7 +25,7 @@ struct call {
 	struct arena *strings;
 	/* Value of the cluster tag, for list-owned only; otherwise NULL */
 	const char *cluster;
-	struct elastic_offer *offers;
+	struct offer *offers;
 	struct elastic_instance *instances;
 	size_t n, room, pages;
 	int64_t deadline;
@@ -99,11 +100,11 @@ static int word_at(const json_t *j, const char *name, const char *const *names, 
 	return -1;
 }
 
-static int read_offer(struct call *c, const json_t *j, struct elastic_offer *o, struct err *e)
+static int read_offer(struct call *c, const json_t *j, struct offer *o, struct err *e)
 {
-	int market = word_at(j, "market", elastic_market_names, 3, "OnDemand");
+	int market = word_at(j, "market", market_names, 3, "OnDemand");
 
-	*o = (struct elastic_offer){
+	*o = (struct offer){
 		.region = text_at(c, j, "region"),
 		.zone = text_at(c, j, "zone"),
 		.type = text_at(c, j, "type"),
@@ -116,7 +117,7 @@ static int read_offer(struct call *c, const json_t *j, struct elastic_offer *o, 
 	if (market < 0 || str_empty(o->region) || str_empty(o->type))
 		return err_set(e, ERR_PROTOCOL, 0,
 			       "an offer has no region, no type or an unknown market");
-	o->market = (enum elastic_market)market;
+	o->market = (enum market)market;
 	return 0;
 }
 
@@ -137,7 +138,7 @@ static void read_tags(struct call *c, const json_t *tags, struct elastic_instanc
 static int read_instance(struct call *c, const json_t *j, struct elastic_instance *i, struct err *e)
 {
 	int state = word_at(j, "state", elastic_state_names, 5, NULL),
-	    market = word_at(j, "market", elastic_market_names, 3, "OnDemand");
+	    market = word_at(j, "market", market_names, 3, "OnDemand");
 
 	*i = (struct elastic_instance){
 		.id = text_at(c, j, "instance"),
@@ -155,7 +156,7 @@ static int read_instance(struct call *c, const json_t *j, struct elastic_instanc
 		return err_set(e, ERR_PROTOCOL, 0,
 			       "an instance has no name, no region, or an unknown state or market");
 	i->state = (enum elastic_state)state;
-	i->market = (enum elastic_market)market;
+	i->market = (enum market)market;
 	read_tags(c, json_object_get(j, "tags"), i);
 	return 0;
 }
@@ -264,7 +265,7 @@ static void exec_offers(struct provider *p, elastic_offers_done *done, void *arg
 
 static json_t *launch_request(const struct elastic_launch *l)
 {
-	const struct elastic_offer *o = &l->offer;
+	const struct offer *o = &l->offer;
 	json_t *tags = json_object(), *data = json_null();
 	char *text = l->user_data ? crypto_base64(l->user_data, l->user_data_len) : NULL;
 
@@ -277,9 +278,9 @@ static json_t *launch_request(const struct elastic_launch *l)
 	}
 	return json_pack("{s:s, s:s, s:{s:s, s:s?, s:s, s:s, s:s?}, s:s?, s:o, s:I, s:I, s:o}",
 			 "op", "launch", "token", l->token, "offer", "region", o->region, "zone",
-			 o->zone, "type", o->type, "market", elastic_market_names[o->market],
-			 "reservation", o->reservation, "image", l->image, "userData", data,
-			 "count", (json_int_t)l->count, "maxMicrosPerHour",
+			 o->zone, "type", o->type, "market", market_names[o->market], "reservation",
+			 o->reservation, "image", l->image, "userData", data, "count",
+			 (json_int_t)l->count, "maxMicrosPerHour",
 			 (json_int_t)l->max_micros_per_hour, "tags", tags);
 }
 

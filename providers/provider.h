@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "base/market.h"
 #include "base/err.h"
 #include "base/http/http.h"
 #include "base/list.h"
@@ -145,8 +146,7 @@ struct provider_cloud_price {
 	const char *type;
 	/* Region in which the price applies; NULL: every region */
 	const char *region;
-	/* Purchase option, one of elastic_market_names; NULL: OnDemand */
-	const char *market;
+	enum market market;
 	/* Price of one instance for one hour, in millionths of the currency */
 	int64_t micros_per_hour;
 };

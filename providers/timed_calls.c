@@ -221,7 +221,7 @@ void timed_discovery(struct timed_calls *t, timed_discovered **done, void **arg)
 	*arg = x;
 }
 
-static void on_offers(const struct elastic_offer *o, size_t n, const struct err *e, void *arg)
+static void on_offers(const struct offer *o, size_t n, const struct err *e, void *arg)
 {
 	struct timed *x = arg;
 	elastic_offers_done *done = x->offers.done;

@@ -4,6 +4,7 @@
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/money.h"
 #include "base/str.h"
 
 /* Limits for table rows that set none: sufficient for any hand-written object, small compared with
@@ -274,6 +275,25 @@ static int decode_i64(struct decoder *d, const struct field *f, const json_t *j,
 	return wrong(d, at, want, j);
 }
 
+static int decode_decimal(struct decoder *d, const struct field *f, const json_t *j,
+			  const struct at *at, void *out)
+{
+	const int64_t whole = json_is_integer(j) ? json_integer_value(j) : -1;
+	char want[96];
+	int64_t micro;
+	struct err e;
+
+	if ((json_is_string(j) ? money_parse(json_string_value(j), &micro, &e) == 0
+			       : whole >= 0 && whole <= MONEY_TEXT_MAX / MONEY_UNIT &&
+					 money_times(MONEY_UNIT, whole, &micro)) &&
+	    (!f->max || micro <= f->max)) {
+		*(int64_t *)out = micro;
+		return 0;
+	}
+	str_format(want, sizeof(want), "want %s", json_is_real(j) ? "text, in quotes" : f->want);
+	return wrong(d, at, want, j);
+}
+
 static int decode_duration(struct decoder *d, const struct field *f, const json_t *j,
 			   const struct at *at, void *out)
 {
@@ -521,6 +541,8 @@ static int decode_value(struct decoder *d, const struct field *f, json_t *j, con
 		return 0;
 	case FIELD_QUANTITY:
 		return decode_quantity(d, j, at, f->whole, out);
+	case FIELD_DECIMAL:
+		return decode_decimal(d, f, j, at, out);
 	case FIELD_DURATION:
 		return decode_duration(d, f, j, at, out);
 	case FIELD_TIME:
@@ -571,8 +593,8 @@ static int decode_row(struct decoder *d, const struct field *f, json_t *j, const
 }
 
 /* Handles a member that is absent or null. A required member without a default is an error, unless
- * d->lenient is set. Otherwise sets the default. Without a default an enum becomes -1, an embedded
- * object gets the defaults of its members, and any other value stays zero. */
+ * d->lenient is set. Otherwise sets the default. Without a default an enum or a decimal becomes -1,
+ * an embedded object gets the defaults of its members, and any other value stays zero. */
 static int decode_absent(struct decoder *d, const struct field *f, const struct at *at, void *out)
 {
 	if (f->required && !d->lenient && !f->def)
@@ -586,6 +608,8 @@ static int decode_absent(struct decoder *d, const struct field *f, const struct 
 	}
 	if (f->type == FIELD_ENUM)
 		*(int *)out = -1;
+	if (f->type == FIELD_DECIMAL)
+		*(int64_t *)out = -1;
 	if (f->type == FIELD_OBJECT)
 		fields_defaults(f->sub, out, d->a);
 	return 0;

@@ -59,6 +59,9 @@ enum field_type {
 	FIELD_ANY,
 	/* struct ints; min..max as for FIELD_I64 */
 	FIELD_INTS,
+	/* int64_t in millionths (base/money.h), from a decimal text ("6.50") or a whole number; at
+	 * most .max if that is set; -1 if absent without a default. .want describes the text. */
+	FIELD_DECIMAL,
 };
 
 /* Offset of a row whose value has no member in the struct: the value is checked and then
@@ -194,13 +197,13 @@ int fields_decode(const struct field *f, const json_t *j, const char *path, void
 int fields_decode_strict(const struct field *f, const json_t *j, const char *path, void *out,
 			 struct arena *a, struct err *e) __attribute__((warn_unused_result));
 
-/* Fills the struct as if all members were absent: default values, -1 for enums without a default,
- * zero for the rest. */
+/* Fills the struct as if all members were absent: default values, -1 for enums and decimals without
+ * a default, zero for the rest. */
 void fields_defaults(const struct field *f, void *out, struct arena *a);
 
 /* Encodes a struct by the table; returns a new JSON object. Omits members that are zero, NULL,
- * empty or -1 (enum), and embedded objects that equal their defaults. Never omits a required
- * member, nor a value that decoding would replace by a different default. */
+ * empty or -1 (enum, decimal), and embedded objects that equal their defaults. Never omits a
+ * required member, nor a value that decoding would replace by a different default. */
 json_t *fields_encode(const struct field *f, const void *in);
 
 /* Returns the structural schema (OpenAPI v3, apiextensions.k8s.io/v1) of an object with these

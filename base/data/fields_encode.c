@@ -1,6 +1,7 @@
 #include "base/data/fields.h"
 
 #include <stdlib.h>
+#include "base/money.h"
 #include "base/str.h"
 
 /* Tests: tests/unit/base/data/test_fields.c */
@@ -59,10 +60,12 @@ static json_t *encode_list(const struct field *f, const void *in)
 
 static json_t *encode_number(const struct field *f, int64_t v)
 {
-	char text[STR_TIME_SIZE];
+	char text[STR_TIME_SIZE], amount[MONEY_TEXT];
 
 	if (f->type == FIELD_I64)
 		return json_integer(v);
+	if (f->type == FIELD_DECIMAL)
+		return v < 0 ? NULL : json_string(money_format(v, amount));
 	if (f->type == FIELD_TIME)
 		return v ? json_string(str_time(text, v)) : NULL;
 	return json_string(v < 0 && f->never ? "Never" : str_duration(text, v));
@@ -83,6 +86,7 @@ static json_t *encode_value(const struct field *f, const void *in)
 	case FIELD_BOOL:
 		return json_boolean(*(const bool *)in);
 	case FIELD_I64:
+	case FIELD_DECIMAL:
 	case FIELD_DURATION:
 	case FIELD_TIME:
 		return encode_number(f, *(const int64_t *)in);
@@ -159,6 +163,7 @@ static bool says_nothing(const struct field *f, const void *in, const json_t *j)
 		break;
 	case FIELD_OBJECT_PTR:
 	case FIELD_ENUM:
+	case FIELD_DECIMAL:
 	case FIELD_TIME:
 	case FIELD_ANY:
 		break;

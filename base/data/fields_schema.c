@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/money.h"
 #include "base/str.h"
 
 /*
@@ -128,6 +129,16 @@ static json_t *duration_schema(const struct field *f)
 	return s;
 }
 
+static json_t *decimal_schema(const struct field *f)
+{
+	struct field text = *f;
+
+	text.number = true;
+	text.max_len = MONEY_TEXT;
+	text.pattern = "^[0-9]{1,12}([.][0-9]{1,6})?$";
+	return text_schema(&text);
+}
+
 static json_t *quantity_schema(void)
 {
 	json_t *s = int_or_string();
@@ -190,6 +201,8 @@ static json_t *type_schema(const struct field *f)
 		return s;
 	case FIELD_QUANTITY:
 		return quantity_schema();
+	case FIELD_DECIMAL:
+		return decimal_schema(f);
 	case FIELD_DURATION:
 		return duration_schema(f);
 	case FIELD_TIME:
@@ -284,6 +297,7 @@ static const char *type_name(const struct field *f)
 		[FIELD_QUANTITY] = "quantity",
 		[FIELD_DURATION] = "duration",
 		[FIELD_TIME] = "time",
+		[FIELD_DECIMAL] = "decimal",
 		[FIELD_MAP] = "map",
 		[FIELD_RESOURCES] = "resources",
 		[FIELD_STRINGS] = "list of text",

@@ -1,5 +1,6 @@
 #include "controller/billing/bill.h"
 
+#include "base/market.h"
 #include "base/log.h"
 #include "base/money.h"
 #include "base/str.h"
@@ -29,15 +30,13 @@ static bool owner_of(const struct context *c, const struct machine *m, const cha
 
 /* Returns the price of one machine for one hour: for spot and reserved instances the instance's own
  * price, else the price of its type t. */
-static const char *price_of(const struct machine *m, const struct provider_object_instance_type *t,
-			    struct arena *a)
+static int64_t price_of(const struct machine *m, const struct provider_object_instance_type *t)
 {
 	const struct machine_instance *i = m->status.instance;
-	char text[MONEY_TEXT];
 
-	if (!i || str_empty(i->market) || !i->currency || str_eq(i->market, "OnDemand"))
-		return arena_strdup(a, t->price_per_hour);
-	return arena_strdup(a, money_format(i->micros_per_hour, text));
+	if (!i || i->market < 0 || !i->currency || i->market == MARKET_ON_DEMAND)
+		return t->price_per_hour;
+	return i->micros_per_hour;
 }
 
 bool bill_of_machine(const struct context *c, const struct machine *m, enum machine_state state,
@@ -52,7 +51,7 @@ bool bill_of_machine(const struct context *c, const struct machine *m, enum mach
 	const char *name, *uid, *pool;
 	const struct virtual_cluster *vc;
 
-	*like = (struct virtual_cluster_charge){0};
+	*like = (struct virtual_cluster_charge){.price_per_hour = -1};
 	if (!ledger_phase(state, &like->phase) || !owner_of(c, m, &name, &uid, &pool))
 		return false;
 	vc = CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, name);
@@ -62,7 +61,7 @@ bool bill_of_machine(const struct context *c, const struct machine *m, enum mach
 	like->pool = arena_strdup(a, pool);
 	like->provider = arena_strdup(a, m->spec.provider_ref.name);
 	like->instance_type = arena_strdup(a, m->spec.instance_type);
-	like->price_per_hour = t ? price_of(m, t, a) : NULL;
+	like->price_per_hour = t ? price_of(m, t) : -1;
 	like->currency = t ? arena_strdup(a, t->currency) : NULL;
 	like->gpus = gpus ? quantity_floor(*gpus) : 0;
 	return true;

@@ -79,9 +79,9 @@ static const char *machine_key(const struct context *c, const struct machine *m,
 				      .state = state};
 	if (!bill_of_machine(c, m, state, a, &g->tenant, &g->like))
 		return arena_printf(a, "%d/%s", (int)state, g->provider);
-	return arena_printf(a, "%d/%s/%s/%s/%s/%s/%s/%d/%lld", (int)state, g->provider, g->tenant,
+	return arena_printf(a, "%d/%s/%s/%s/%s/%lld/%s/%d/%lld", (int)state, g->provider, g->tenant,
 			    str_or(x->pool, ""), str_or(x->instance_type, ""),
-			    str_or(x->price_per_hour, ""), str_or(x->currency, ""), x->phase,
+			    (long long)x->price_per_hour, str_or(x->currency, ""), x->phase,
 			    (long long)x->gpus);
 }
 
@@ -131,7 +131,7 @@ static struct group *group_new(struct counts *l, const char *key, const struct g
 				      .provider = arena_strdup(a, m->like.provider),
 				      .instance_type = arena_strdup(a, m->like.instance_type),
 				      .phase = m->like.phase,
-				      .price_per_hour = arena_strdup(a, m->like.price_per_hour),
+				      .price_per_hour = m->like.price_per_hour,
 				      .currency = arena_strdup(a, m->like.currency),
 				      .gpus = m->like.gpus}},
 		.claims = {.pool = arena_strdup(a, n->pool),

@@ -1,6 +1,7 @@
 /* bursts: copies the waiting work from the plan, makes decisions, and compares each decision with
  * the one that was last reported for this work. */
 #include "controller/burst/approvals.h"
+#include "base/market.h"
 #include "controller/burst/bursts.h"
 
 #include <stdlib.h>
@@ -231,8 +232,8 @@ static const char *words_of(const struct burst_decision *d, const char *mode, st
 		return burst_text(d, a);
 	return arena_printf(a, "%s: %s %lld x %s %s in %s for at most %s %s%s%s", mode,
 			    d->policy->mode == BURST_ENFORCE ? "launches" : "would launch",
-			    (long long)d->nodes, burst_market_names[d->offer->market],
-			    d->offer->type, str_or(d->offer->zone, d->offer->region),
+			    (long long)d->nodes, market_names[d->offer->kind.market],
+			    d->offer->kind.type, str_or(d->offer->kind.zone, d->offer->kind.region),
 			    money_format(d->cost, money), d->policy->cost.currency,
 			    d->policy->trigger.approval && d->work->approval ? ", " : "",
 			    d->policy->trigger.approval ? str_or(d->work->approval, "") : "");
@@ -245,10 +246,10 @@ static struct burst_policy_judged judged_of(const struct burst_offer *o, const s
 
 	return (struct burst_policy_judged){
 		.provider = o->provider,
-		.region = o->region,
-		.zone = o->zone,
-		.instance_type = o->type,
-		.market = burst_market_names[o->market],
+		.region = o->kind.region,
+		.zone = o->kind.zone,
+		.instance_type = o->kind.type,
+		.market = market_names[o->kind.market],
 		.reason = burst_code_names[y->code],
 		.message = burst_why_text(y, a),
 		.cost = y->cost < 0 ? NULL : arena_strdup(a, money_format(y->cost, money))};
@@ -288,10 +289,10 @@ static struct burst_policy_decision row_of(const struct bursts *s, const struct 
 	if (!d->offer)
 		return r;
 	r.provider = d->offer->provider;
-	r.region = d->offer->region;
-	r.zone = d->offer->zone;
-	r.instance_type = d->offer->type;
-	r.market = burst_market_names[d->offer->market];
+	r.region = d->offer->kind.region;
+	r.zone = d->offer->kind.zone;
+	r.instance_type = d->offer->kind.type;
+	r.market = market_names[d->offer->kind.market];
 	r.nodes = d->nodes;
 	r.cost = arena_strdup(a, money_format(d->cost, money));
 	return r;
@@ -337,10 +338,10 @@ static void tell(struct bursts *s, const struct burst *b, const struct burst_dec
 	const char *mode = d->policy ? burst_mode_names[d->policy->mode] : "";
 	const char *key = arena_printf(a, "%s/%s", d->work->tenant, d->work->name);
 	const struct burst_offer *o = d->offer;
-	const char *is =
-		arena_printf(a, "%s %s %d %s/%s/%s/%d %lld", mode, d->policy ? d->policy->name : "",
-			     (int)d->code, o ? o->provider : "", o ? str_or(o->zone, "") : "",
-			     o ? o->type : "", o ? (int)o->market : 0, (long long)d->nodes);
+	const char *is = arena_printf(
+		a, "%s %s %d %s/%s/%s/%d %lld", mode, d->policy ? d->policy->name : "",
+		(int)d->code, o ? o->provider : "", o ? str_or(o->kind.zone, "") : "",
+		o ? o->kind.type : "", o ? (int)o->kind.market : 0, (long long)d->nodes);
 	struct burst_policy_decision r;
 	const char *words;
 
@@ -493,27 +494,23 @@ static void permit(struct bursts *s, const struct burst_decision *d)
 	const struct burst_offer *o = d->offer;
 	const int64_t each = d->cost / d->nodes + (d->cost % d->nodes != 0);
 	OWN(arena) a = arena_new();
-	char price[MONEY_TEXT], committed[MONEY_TEXT], offered[MONEY_TEXT];
 	struct permit_pod *pods = arena_calloc(a, s->waits.nmembers + 1, sizeof(*pods));
 	struct permit x = {
 		.tenant = d->work->tenant,
 		.work = d->work->name,
 		.provider = o->provider,
-		.type = o->type,
+		.type = o->kind.type,
 		.burst = {.policy_ref = {p->meta.name, p->meta.uid},
 			  .work = d->work->name,
 			  .workload = d->work->owner,
-			  .region = o->region,
-			  .zone = str_empty(o->zone) ? NULL : o->zone,
-			  .market = (int)o->market,
-			  .price = money_format(d->per_hour, price),
-			  .offered = o->micros_per_hour < 0
-					     ? NULL
-					     : money_format(o->micros_per_hour, offered),
+			  .region = o->kind.region,
+			  .zone = str_empty(o->kind.zone) ? NULL : o->kind.zone,
+			  .market = (int)o->kind.market,
+			  .price = d->per_hour,
+			  .offered = o->kind.micros_per_hour,
 			  .currency = d->policy->cost.currency,
-			  .committed = money_format(each, committed),
+			  .committed = each,
 			  .decided_time = loop_wall(s->c->loop) / 1000 * 1000},
-		.committed = each,
 		.nodes = d->nodes,
 		.gpus = o->gpus,
 		.expire_after = ends_after(d->policy),

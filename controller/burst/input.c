@@ -103,12 +103,9 @@ static void *grow(void *v, size_t n, size_t size, struct arena *a)
 
 /* --- offers ----------------------------------------------------------------------------------- */
 
-static void take_offer(struct taking *t, const struct provider_object *p,
-		       const struct elastic_offer *o, int64_t at)
+static void take_offer(struct taking *t, const struct provider_object *p, const struct offer *o,
+		       int64_t at)
 {
-	static const enum burst_market markets[] = {[ELASTIC_ON_DEMAND] = BURST_ON_DEMAND,
-						    [ELASTIC_SPOT] = BURST_SPOT,
-						    [ELASTIC_RESERVED] = BURST_RESERVED};
 	const struct provider_object_instance_type *type = provider_instance_type(p, o->type);
 	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
 
@@ -116,16 +113,8 @@ static void take_offer(struct taking *t, const struct provider_object *p,
 		return;
 	*ADD(t, offers) = (struct burst_offer){
 		.provider = arena_strdup(t->a, p->meta.name),
-		.region = arena_strdup(t->a, o->region),
-		.zone = arena_strdup(t->a, o->zone),
-		.type = arena_strdup(t->a, o->type),
-		.reservation = arena_strdup(t->a, o->reservation),
-		.market = markets[o->market],
-		.micros_per_hour = o->micros_per_hour,
-		.currency = arena_strdup(t->a, o->currency),
+		.kind = offer_copy(o, t->a),
 		.priced_at = at,
-		.available = o->available,
-		.ends_at = o->ends_at,
 		.gpus = gpus ? quantity_floor(*gpus) : 0,
 		.product = arena_strdup(t->a, str_or(labels_get(&type->labels, PRODUCT), "")),
 	};
@@ -134,7 +123,7 @@ static void take_offer(struct taking *t, const struct provider_object *p,
 static void take_provider(struct taking *t, const char *name)
 {
 	const struct provider_object *p = CTX_GET(t->c, OBJECT_PROVIDER, provider_object, name);
-	const struct elastic_offer *v;
+	const struct offer *v;
 	size_t n;
 	int64_t at;
 	bool answered;
@@ -190,12 +179,6 @@ static int64_t *known_of(struct taking *t, const struct burst_launch *l, const c
 	return sum;
 }
 
-static void add(int64_t *sum, int64_t more)
-{
-	if (!money_add(sum, more))
-		*sum = INT64_MAX;
-}
-
 static int64_t gpus_of(const struct taking *t, const char *provider, const char *name)
 {
 	const struct provider_object *p =
@@ -205,14 +188,6 @@ static int64_t gpus_of(const struct taking *t, const char *provider, const char 
 	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
 
 	return gpus ? quantity_floor(*gpus) : 0;
-}
-
-static int64_t amount_of(const char *text)
-{
-	int64_t micro;
-	struct err e;
-
-	return money_parse(str_or(text, ""), &micro, &e) < 0 ? INT64_MAX : micro;
 }
 
 /* Adds an overrun (cost beyond the committed amount) to the known cost of each month in which it
@@ -230,7 +205,7 @@ static void know_over(struct taking *t, const struct burst_launch *l)
 			end = l->over.until;
 		if (!money_for_ms(l->over.per_hour, end - from, &cost))
 			cost = INT64_MAX;
-		add(known_of(t, l, month), cost);
+		money_add_cost(known_of(t, l, month), cost);
 		from = end;
 	}
 }
@@ -259,7 +234,7 @@ static void take_burst(const struct node_claim *n, void *arg)
 		      ran = now > began && !waits ? now - began : 0;
 	char month[LEDGER_MONTH_SIZE];
 	struct burst_launch *l;
-	int64_t most, until;
+	int64_t until;
 
 	if (!b || !n->spec.provider_ref || str_eq(n->status.phase, CLAIM_PHASE_DENIED))
 		return;
@@ -279,20 +254,19 @@ static void take_burst(const struct node_claim *n, void *arg)
 		.part = n->spec.gang && map_has(t->gangs, n->spec.gang->uid)};
 	if (n->spec.gang && !l->part)
 		map_put(t->gangs, n->spec.gang->uid, t);
-	if (!money_for_ms(amount_of(b->price), to_step(ran), &l->spent))
+	if (!money_for_ms(b->price, to_step(ran), &l->spent))
 		l->spent = INT64_MAX;
-	most = amount_of(b->committed);
-	l->committed = most > l->spent ? most - l->spent : 0;
+	l->committed = b->committed > l->spent ? b->committed - l->spent : 0;
 	until = settle_paid_until(n, now);
 	if (now > until) {
-		l->spent = most;
+		l->spent = b->committed;
 		l->over.from = until;
 		l->over.until = until + to_step(now - until);
-		l->over.per_hour = amount_of(b->price);
+		l->over.per_hour = b->price;
 		know_over(t, l);
 	}
 	ledger_month(began, month);
-	add(known_of(t, l, month), l->spent);
+	money_add_cost(known_of(t, l, month), l->spent);
 }
 
 static void take_permit(const struct permit *p, void *arg)
@@ -308,7 +282,7 @@ static void take_permit(const struct permit *p, void *arg)
 			.provider = arena_strdup(t->a, p->provider),
 			.currency = arena_strdup(t->a, p->burst.currency),
 			.at = p->burst.decided_time,
-			.committed = p->committed,
+			.committed = p->burst.committed,
 			.nodes = 1,
 			.gpus = p->gpus,
 			.starting = true,
@@ -345,7 +319,7 @@ static bool take_claim(const struct kube_entry *en, void *arg)
 	if (!money_for_ms(i->micros_per_hour, to_step(ran), &l->spent))
 		l->spent = INT64_MAX;
 	ledger_month(began, month);
-	add(known_of(t, l, month), l->spent);
+	money_add_cost(known_of(t, l, month), l->spent);
 	return true;
 }
 
@@ -371,9 +345,9 @@ static bool take_settled(const struct kube_entry *en, void *arg)
 					   .provider = x->provider,
 					   .currency = x->currency,
 					   .at = x->time,
-					   .spent = amount_of(x->amount)};
+					   .spent = x->amount};
 		ledger_month(x->time, month);
-		add(known_of(t, l, month), l->spent);
+		money_add_cost(known_of(t, l, month), l->spent);
 	}
 	return true;
 }
@@ -412,7 +386,7 @@ static bool take_bill(const struct kube_entry *en, void *arg)
 						   .at = begin};
 			map_put(sums, key, l);
 		}
-		add(&l->spent, micro);
+		money_add_cost(&l->spent, micro);
 	}
 	map_for_each (it, sums) {
 		struct burst_launch *l = it.value;

@@ -50,10 +50,7 @@ static void copy(struct permit *to, const struct permit *p, struct arena *a)
 				&to->burst.workload,
 				&to->burst.region,
 				&to->burst.zone,
-				&to->burst.price,
-				&to->burst.offered,
-				&to->burst.currency,
-				&to->burst.committed};
+				&to->burst.currency};
 	struct permit_pod *pods = arena_calloc(a, p->npods + 1, sizeof(*pods));
 
 	*to = *p;

@@ -27,9 +27,6 @@ struct permit {
 	const char *provider, *type;
 	/* spec.burst of each claim that the permit allows */
 	struct node_claim_burst burst;
-	/* Committed amount of each claim: its highest possible cost, in millionths of the
-	 * currency */
-	int64_t committed;
 	/* nodes: instances allowed; gpus: GPUs of one instance */
 	int64_t nodes, gpus;
 	/* Longest spec.expireAfter of the permit's claims, ms; 0: the permit does not limit it */

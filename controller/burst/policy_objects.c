@@ -37,7 +37,7 @@ static void take_trigger(const struct burst_policy_spec *s, struct burst_policy_
 	out->trigger.slack_ms = t->deadline_slack_under;
 	out->trigger.queued_gpus = t->queued_gpus_over;
 	out->trigger.impossible = t->on_prem_impossible;
-	out->trigger.utilisation = amount(t->guards.on_prem_utilisation_over, -1);
+	out->trigger.utilisation = t->guards.on_prem_utilisation_over;
 	out->trigger.frees_ms = t->guards.not_if_on_prem_frees_within;
 	out->trigger.approval = t->guards.approval != 0;
 }
@@ -48,7 +48,7 @@ static void take_offers(const struct burst_policy_spec *s, struct burst_policy_i
 	out->ntiers = s->tiers.n;
 	out->tiers = arena_calloc(a, s->tiers.n + 1, sizeof(*out->tiers));
 	for (size_t i = 0; i < s->tiers.n; i++)
-		out->tiers[i] = (struct burst_tier){(enum burst_market)s->tiers.v[i].market,
+		out->tiers[i] = (struct burst_tier){(enum market)s->tiers.v[i].market,
 						    names(&s->tiers.v[i].offers)};
 	out->nentries = s->offers.n;
 	out->entries = arena_calloc(a, s->offers.n + 1, sizeof(*out->entries));
@@ -81,8 +81,8 @@ static void take_cost(const struct burst_policy_spec *s, struct burst_policy_in 
 
 	out->cost.currency = c->currency;
 	out->cost.max_age_ms = c->max_age;
-	out->cost.max_gpu_hour = amount(c->max_per_gpu_hour, -1);
-	out->cost.max_node_hour = amount(c->max_per_node_hour, -1);
+	out->cost.max_gpu_hour = c->max_per_gpu_hour;
+	out->cost.max_node_hour = c->max_per_node_hour;
 	out->cost.increment_ms = c->minimum_billing.increment;
 	out->cost.minimum_ms = c->minimum_billing.minimum;
 	out->cost.boot_ms = c->boot_and_stage_time;
@@ -91,12 +91,9 @@ static void take_cost(const struct burst_policy_spec *s, struct burst_policy_in 
 	for (size_t i = 0; i < c->prices.n; i++) {
 		const struct burst_policy_price *p = &c->prices.v[i];
 
-		out->cost.prices[i] = (struct burst_price){p->offer,
-							   p->instance_type,
-							   p->region,
-							   (enum burst_market)p->market,
-							   amount(p->per_hour, -1),
-							   p->as_of};
+		out->cost.prices[i] = (struct burst_price){p->offer,	p->instance_type,
+							   p->region,	(enum market)p->market,
+							   p->per_hour, p->as_of};
 	}
 }
 
@@ -113,7 +110,7 @@ static void take_budgets(const struct burst_policy_spec *s, struct burst_policy_
 			alerts[k] = amount(b->alert_at.v[k], MONEY_UNIT);
 		out->budgets[i] = (struct burst_budget){(enum burst_scope)b->scope,
 							(enum burst_period)b->per,
-							amount(b->amount, 0),
+							b->amount,
 							b->mode != 0,
 							b->reserve_for_running,
 							alerts,
@@ -143,14 +140,14 @@ static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in 
 	out->compliance.classes = names(&s->compliance.data_classes_allowed);
 	out->runtime.min_ms = s->runtime.min_expected_runtime;
 	out->runtime.max_ms = s->runtime.max_runtime;
-	out->runtime.overhead = amount(s->runtime.max_overhead_fraction, -1);
+	out->runtime.overhead = s->runtime.max_overhead_fraction;
 	out->runtime.restarts = s->runtime.max_restarts;
 	out->runtime.spot_saves = s->runtime.spot_needs.checkpointable;
 	out->limits.nodes = s->limits.nodes;
 	out->limits.gpus = s->limits.gpus;
 	out->limits.per_minute = s->limits.launches_per_minute;
 	out->limits.at_once = s->limits.concurrent_launches;
-	out->limits.share = amount(s->limits.per_tenant_share, -1);
+	out->limits.share = s->limits.per_tenant_share;
 	out->cooldown.zone_ms = s->failover.capacity_cooldown.zone;
 	out->cooldown.region_ms = s->failover.capacity_cooldown.region;
 	out->cooldown.quota_ms = s->failover.quota_cooldown;

@@ -14,20 +14,6 @@
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 
-static int64_t amount_of(const char *text)
-{
-	int64_t micro;
-	struct err e;
-
-	return money_parse(str_or(text, ""), &micro, &e) < 0 ? INT64_MAX : micro;
-}
-
-static void add(int64_t *sum, int64_t more)
-{
-	if (!money_add(sum, more))
-		*sum = INT64_MAX;
-}
-
 /* --- the list --------------------------------------------------------------------------------- */
 
 /* The attributes that rows of deleted claims lose so that more of them can be merged. Each value
@@ -65,13 +51,9 @@ static bool alike(const struct fold *f, const struct burst_ledger_row *a,
 }
 
 static void join(const struct fold *f, struct burst_ledger_row *to,
-		 const struct burst_ledger_row *row, struct arena *a)
+		 const struct burst_ledger_row *row)
 {
-	int64_t sum = amount_of(to->amount);
-	char money[MONEY_TEXT];
-
-	add(&sum, amount_of(row->amount));
-	to->amount = arena_strdup(a, money_format(sum, money));
+	money_add_cost(&to->amount, row->amount);
 	if (row->time > to->time)
 		to->time = row->time;
 	if (!f->by_work || !str_eq(to->work, row->work))
@@ -82,7 +64,7 @@ static void join(const struct fold *f, struct burst_ledger_row *to,
 		to->tenant = "";
 }
 
-static void fold(const struct fold *f, struct settle_list *l, struct arena *a)
+static void fold(const struct fold *f, struct settle_list *l)
 {
 	size_t n = 0;
 
@@ -92,7 +74,7 @@ static void fold(const struct fold *f, struct settle_list *l, struct arena *a)
 		while (k < n && !alike(f, &l->v[k], &l->v[i]))
 			k++;
 		if (k < n)
-			join(f, &l->v[k], &l->v[i], a);
+			join(f, &l->v[k], &l->v[i]);
 		else
 			l->v[n++] = l->v[i];
 	}
@@ -121,7 +103,7 @@ struct settle_list settle_add(const struct burst_ledger *l, const struct settle_
 	for (size_t i = 0; i < rows->n; i++)
 		out.v[out.n++] = rows->v[i];
 	for (; f.coarse < COARSEST && (f.coarse == EXACT || out.n > BURST_LEDGER_ROWS); f.coarse++)
-		fold(&f, &out, a);
+		fold(&f, &out);
 	return out;
 }
 
@@ -137,8 +119,6 @@ struct settle_list settle_forget(const struct burst_ledger *l,
 	for (size_t i = 0; i < n; i++) {
 		const struct burst_ledger_row *r = &l->status.rows.v[i];
 		size_t k = 0;
-		int64_t sum;
-		char money[MONEY_TEXT];
 
 		if (r->claim && there(r->claim, arg)) {
 			out.v[out.n++] = *r;
@@ -150,13 +130,14 @@ struct settle_list settle_forget(const struct burst_ledger *l,
 			gone.v[gone.n++] = *r;
 			continue;
 		}
-		sum = amount_of(gone.v[k].amount);
-		add(&sum, amount_of(r->amount));
-		gone.v[k].amount = arena_strdup(a, money_format(sum, money));
+		money_add_cost(&gone.v[k].amount, r->amount);
 	}
-	for (size_t k = 0; k < gone.n; k++)
-		amounts->v[amounts->n++] =
-			arena_printf(a, "%s %s", gone.v[k].amount, gone.v[k].currency);
+	for (size_t k = 0; k < gone.n; k++) {
+		char money[MONEY_TEXT];
+
+		amounts->v[amounts->n++] = arena_printf(
+			a, "%s %s", money_format(gone.v[k].amount, money), gone.v[k].currency);
+	}
 	return out;
 }
 
@@ -184,12 +165,11 @@ int64_t settle_paid_until(const struct node_claim *n, int64_t now)
 {
 	const struct node_claim_burst *b = n->spec.burst;
 	const int64_t from = settle_paid_from(n, now);
-	const int64_t price = amount_of(b->price), most = amount_of(b->committed);
 	__int128 ms;
 
-	if (price <= 0 || price == INT64_MAX || most == INT64_MAX)
+	if (b->price <= 0)
 		return INT64_MAX;
-	ms = (__int128)most * HOUR_MS / price;
+	ms = (__int128)b->committed * HOUR_MS / b->price;
 	return ms > INT64_MAX - from ? INT64_MAX : from + (int64_t)ms;
 }
 
@@ -210,7 +190,7 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 			       struct arena *a)
 {
 	const struct node_claim_burst *b = n->spec.burst;
-	const int64_t most = amount_of(b->committed), until = settle_paid_until(n, now);
+	const int64_t most = b->committed, until = settle_paid_until(n, now);
 	struct settle_list out = {arena_calloc(a, SETTLE_SPLIT, sizeof(*out.v)), 0};
 	int64_t cuts[SETTLE_SPLIT], rest = cost > most && now > until ? cost - most : 0, left;
 	struct burst_ledger_row row = {.time = settle_paid_from(n, now),
@@ -221,10 +201,9 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 				       .provider = n->spec.provider_ref ? n->spec.provider_ref->name
 									: "",
 				       .currency = b->currency};
-	char money[MONEY_TEXT];
 	size_t ncuts = 0;
 
-	row.amount = arena_strdup(a, money_format(cost - rest, money));
+	row.amount = cost - rest;
 	out.v[out.n++] = row;
 	if (!rest)
 		return out;
@@ -242,7 +221,7 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 		if (!is)
 			continue;
 		row.time = cuts[i];
-		row.amount = arena_strdup(a, money_format(is, money));
+		row.amount = is;
 		out.v[out.n++] = row;
 	}
 	return out;
@@ -259,8 +238,8 @@ static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n,
 	if (p && ms < p->spec.cost.minimum_billing.minimum)
 		ms = p->spec.cost.minimum_billing.minimum;
 	if (__builtin_add_overflow(ms, step - 1, &ms) ||
-	    !money_for_ms(amount_of(n->spec.burst->price), ms / step * step, &cost))
-		return INT64_MAX;
+	    !money_for_ms(n->spec.burst->price, ms / step * step, &cost) || cost > MONEY_TEXT_MAX)
+		return MONEY_TEXT_MAX;
 	return cost;
 }
 
@@ -337,9 +316,13 @@ bool settle_ensure(struct context *c, struct status_writer *w, const struct node
 			return true;
 	rows = settle_rows(n, cost_of(p, n, now), now, a);
 	list = settle_add(l, &rows, by_work(p), now, settle_is_there, c, a);
-	for (size_t i = 0; i < rows.n; i++)
+	for (size_t i = 0; i < rows.n; i++) {
+		char money[MONEY_TEXT];
+
 		log_info("burst settled", LOG_S("claim", n->meta.name), LOG_S("policy", name),
-			 LOG_S("cost", rows.v[i].amount), LOG_S("currency", rows.v[i].currency));
+			 LOG_S("cost", money_format(rows.v[i].amount, money)),
+			 LOG_S("currency", rows.v[i].currency));
+	}
 	writer_status(w, OBJECT_BURST_LEDGER, &l->meta,
 		      json_pack("{s:o}", "rows", settle_encode(&list)), done);
 	return false;

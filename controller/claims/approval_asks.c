@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/money.h"
 #include "base/str.h"
 #include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
@@ -201,9 +202,11 @@ static struct ask *ask_of(struct approval_asks *s, const struct node_claim *n)
 
 static json_t *burst_of(const struct node_claim_burst *b)
 {
+	char price[MONEY_TEXT], most[MONEY_TEXT];
+
 	return b ? json_pack("{s:s, s:s, s:s, s:s, s:s}", "policy", b->policy_ref.name, "work",
-			     b->work, "pricePerHour", b->price, "committed", b->committed,
-			     "currency", b->currency)
+			     b->work, "pricePerHour", money_format(b->price, price), "committed",
+			     money_format(b->committed, most), "currency", b->currency)
 		 : NULL;
 }
 

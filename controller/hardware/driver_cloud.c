@@ -1,6 +1,7 @@
 #include "controller/hardware/driver_cloud.h"
 
 #include <stdlib.h>
+#include "base/market.h"
 #include "base/data/json.h"
 #include "base/money.h"
 #include "base/str.h"
@@ -47,11 +48,10 @@ const char *driver_cloud_digest(const struct driver *s, const struct provider_ob
 	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
 		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
 
-		text = arena_printf(a, "%s|%s %s %s %s %s %lld", text, t->name,
-				    str_or(t->price_per_hour, "-"),
-				    str_or(t->spot_price_per_hour, "-"),
-				    str_or(t->reserved_price_per_hour, "-"),
-				    str_or(t->currency, ""), (long long)t->efa_interfaces);
+		text = arena_printf(a, "%s|%s %lld %lld %lld %s %lld", text, t->name,
+				    (long long)t->price_per_hour, (long long)t->spot_price_per_hour,
+				    (long long)t->reserved_price_per_hour, str_or(t->currency, ""),
+				    (long long)t->efa_interfaces);
 	}
 	return add_secret(s, ca_name(p), add_secret(s, login_name(p), text, a), a);
 }
@@ -89,28 +89,23 @@ static void put_zones(const struct provider_object_ec2 *c, struct arena *a,
 	out->zones.n = c->zones.n;
 }
 
-static int put_price(struct provider_cloud *out, struct provider_cloud_price *v, size_t at,
-		     const struct provider_object_instance_type *t, const char *text,
-		     enum elastic_market market, struct err *e)
+static void put_price(struct provider_cloud *out, struct provider_cloud_price *v,
+		      const struct provider_object_instance_type *t, int64_t micros_per_hour,
+		      enum market market)
 {
-	struct provider_cloud_price *price = &v[out->prices.n];
-
-	if (!text)
-		return 0;
-	if (money_parse(text, &price->micros_per_hour, e) < 0)
-		return err_wrap(e, "spec.instanceTypes[%zu]: price of %s", at,
-				elastic_market_names[market]);
-	price->type = t->name;
-	price->market = elastic_market_names[market];
-	out->prices.n++;
+	if (micros_per_hour < 0)
+		return;
+	v[out->prices.n++] = (struct provider_cloud_price){
+		.type = t->name,
+		.market = market,
+		.micros_per_hour = micros_per_hour,
+	};
 	out->currency = t->currency;
-	return 0;
 }
 
 /* Sets the instance types and prices in *out. All types are marked as available on demand, but a
  * type without a price is never launched. */
-static int put_types(const struct provider_object *p, struct arena *a, struct provider_cloud *out,
-		     struct err *e)
+static void put_types(const struct provider_object *p, struct arena *a, struct provider_cloud *out)
 {
 	size_t n = p->spec.instance_types.n;
 	struct provider_cloud_type *types = arena_calloc(a, n + 1, sizeof(*types));
@@ -123,17 +118,14 @@ static int put_types(const struct provider_object *p, struct arena *a, struct pr
 			(struct provider_cloud_type){.name = t->name,
 						     .efa_interfaces = (unsigned)t->efa_interfaces,
 						     .on_demand = true,
-						     .spot = t->spot_price_per_hour != NULL};
-		if (put_price(out, prices, i, t, t->price_per_hour, ELASTIC_ON_DEMAND, e) < 0 ||
-		    put_price(out, prices, i, t, t->spot_price_per_hour, ELASTIC_SPOT, e) < 0 ||
-		    put_price(out, prices, i, t, t->reserved_price_per_hour, ELASTIC_RESERVED, e) <
-			    0)
-			return -1;
+						     .spot = t->spot_price_per_hour >= 0};
+		put_price(out, prices, t, t->price_per_hour, MARKET_ON_DEMAND);
+		put_price(out, prices, t, t->spot_price_per_hour, MARKET_SPOT);
+		put_price(out, prices, t, t->reserved_price_per_hour, MARKET_RESERVED);
 	}
 	out->types.v = types;
 	out->types.n = n;
 	out->prices.v = prices;
-	return 0;
 }
 
 /* --- Secrets ---------------------------------------------------------------------------------- */
@@ -212,8 +204,6 @@ int driver_cloud_of(const struct driver *s, const struct provider_object *p, str
 		out->root_gib = c->root_device->size_gib;
 	}
 	put_zones(c, a, out);
-	return put_types(p, a, out, e) < 0 || put_login(s, p, out, e) < 0 ||
-			       put_ca(s, p, out, e) < 0
-		       ? -1
-		       : 0;
+	put_types(p, a, out);
+	return put_login(s, p, out, e) < 0 || put_ca(s, p, out, e) < 0 ? -1 : 0;
 }

@@ -52,7 +52,7 @@ struct cloud {
 	int64_t asked_at, listed_at;
 	bool listing, wanted;
 	struct arena *offers_arena;
-	struct elastic_offer *offers;
+	struct offer *offers;
 	size_t noffers;
 	/* loop_now() of the last answer to a request for offers, even if it was an error; 0:
 	 * never */
@@ -253,7 +253,7 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
 
 /* --- offers ----------------------------------------------------------------------------------- */
 
-static void on_offers(const struct elastic_offer *o, size_t n, const struct err *e, void *arg)
+static void on_offers(const struct offer *o, size_t n, const struct err *e, void *arg)
 {
 	struct cloud *k = arg;
 	struct arena *a;
@@ -273,12 +273,7 @@ static void on_offers(const struct elastic_offer *o, size_t n, const struct err 
 	k->noffers = n;
 	k->priced_at = loop_wall(k->f->c->loop);
 	for (size_t i = 0; i < n; i++) {
-		k->offers[i] = o[i];
-		k->offers[i].region = arena_strdup(a, o[i].region);
-		k->offers[i].zone = arena_strdup(a, o[i].zone);
-		k->offers[i].type = arena_strdup(a, o[i].type);
-		k->offers[i].reservation = arena_strdup(a, o[i].reservation);
-		k->offers[i].currency = arena_strdup(a, o[i].currency);
+		k->offers[i] = offer_copy(&o[i], a);
 	}
 	tell_machines(k);
 }
@@ -292,8 +287,8 @@ static void ask_offers(struct cloud *k)
 		k->offering = provider_offers(p, on_offers, k);
 }
 
-const struct elastic_offer *fleet_offers(struct fleet *f, const char *provider, size_t *n,
-					 int64_t *at, bool *answered)
+const struct offer *fleet_offers(struct fleet *f, const char *provider, size_t *n, int64_t *at,
+				 bool *answered)
 {
 	struct cloud *k = cloud_of(f, provider);
 
@@ -325,7 +320,7 @@ static bool may_be(const char *want, const char *is)
 	return !want || str_eq(want, is);
 }
 
-static const struct refused_offer *refused_for(const struct cloud *k, const struct elastic_offer *o)
+static const struct refused_offer *refused_for(const struct cloud *k, const struct offer *o)
 {
 	int64_t now = loop_now(k->f->c->loop);
 
@@ -336,11 +331,11 @@ static const struct refused_offer *refused_for(const struct cloud *k, const stru
 	return NULL;
 }
 
-const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
-					char *why, size_t size)
+const struct offer *fleet_offer(struct fleet *f, const char *provider, const char *type, char *why,
+				size_t size)
 {
 	struct cloud *k = cloud_of(f, provider);
-	const struct elastic_offer *best = NULL;
+	const struct offer *best = NULL;
 	const struct refused_offer *refused = NULL;
 	bool priceless = false;
 
@@ -351,9 +346,9 @@ const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, c
 		return NULL;
 	str_format(why, size, "it offers no %s", str_or(type, "(none)"));
 	for (size_t i = 0; i < k->noffers; i++) {
-		const struct elastic_offer *o = &k->offers[i];
+		const struct offer *o = &k->offers[i];
 
-		if (!str_eq(o->type, type) || o->market != ELASTIC_ON_DEMAND || !o->available)
+		if (!str_eq(o->type, type) || o->market != MARKET_ON_DEMAND || !o->available)
 			continue;
 		if (o->micros_per_hour < 0 || !o->currency)
 			priceless = true;
@@ -379,11 +374,11 @@ const char *fleet_no_offer(const struct fleet *f, const char *provider, const ch
 	if (!k || !k->offers_arena)
 		return NULL;
 	for (size_t i = 0; i < k->noffers; i++) {
-		const struct elastic_offer *o = &k->offers[i];
+		const struct offer *o = &k->offers[i];
 		const struct refused_offer *refused = refused_for(k, o);
 		int64_t at;
 
-		if (!str_eq(o->type, type) || o->market != ELASTIC_ON_DEMAND || !o->available)
+		if (!str_eq(o->type, type) || o->market != MARKET_ON_DEMAND || !o->available)
 			continue;
 		if (!refused && o->micros_per_hour >= 0 && o->currency)
 			return NULL;
@@ -398,18 +393,17 @@ const char *fleet_no_offer(const struct fleet *f, const char *provider, const ch
 	return why;
 }
 
-static bool is_wanted(const struct elastic_offer *o, const struct fleet_want *w)
+static bool is_wanted(const struct offer *o, const struct offer *w)
 {
 	return str_eq(o->region, w->region) && str_eq(str_or(o->zone, ""), str_or(w->zone, "")) &&
 	       str_eq(o->type, w->type) && o->market == w->market;
 }
 
-const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider,
-					   const struct fleet_want *w, bool *no_offer, char *why,
-					   size_t size)
+const struct offer *fleet_offer_of(struct fleet *f, const char *provider, const struct offer *w,
+				   bool *no_offer, char *why, size_t size)
 {
 	struct cloud *k = cloud_of(f, provider);
-	const struct elastic_offer *o = NULL;
+	const struct offer *o = NULL;
 	bool fresh;
 
 	ask_offers(k);
@@ -438,7 +432,7 @@ const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider
 	return NULL;
 }
 
-void fleet_offer_refused(struct fleet *f, const char *provider, const struct elastic_offer *o,
+void fleet_offer_refused(struct fleet *f, const char *provider, const struct offer *o,
 			 const struct err *e)
 {
 	struct cloud *k = cloud_of(f, provider);

@@ -1,6 +1,7 @@
 #ifndef CONTROLLER_HARDWARE_FLEET_H
 #define CONTROLLER_HARDWARE_FLEET_H
 
+#include "base/market.h"
 #include "controller/hardware/driver.h"
 
 /*
@@ -50,35 +51,28 @@ const struct elastic_instance *fleet_find(const struct fleet *f, const char *pro
 /* Returns the cheapest on-demand offer of the type with a known price, except offers that the cloud
  * has refused lately or has no capacity for. Returns NULL with the reason in `why`; a later call
  * may succeed. */
-const struct elastic_offer *fleet_offer(struct fleet *f, const char *provider, const char *type,
-					char *why, size_t size);
+const struct offer *fleet_offer(struct fleet *f, const char *provider, const char *type, char *why,
+				size_t size);
 /* Returns why no offer of the type is available now, judged by the last list of offers and the
  * refusals since. NULL: an offer is available, or nothing is known. *until: wall ms at which a
  * refused offer is tried again; 0: unknown. Sends no request. f may be NULL. */
 const char *fleet_no_offer(const struct fleet *f, const char *provider, const char *type,
 			   int64_t *until);
-/* The offer that a burst decision chose, and the highest price that the decision allows. */
-struct fleet_want {
-	const char *region, *zone, *type, *currency;
-	enum elastic_market market;
-	/* highest price; -1: any price */
-	int64_t micros_per_hour;
-};
-/* Returns the offer that w names, from a list less than a minute old. Returns NULL with the reason
- * in `why` if the offer is refused, has no capacity or is dearer than w allows, or if the list is
- * too old. *no_offer: true if the list is recent, so that NULL means that the offer is not
+/* Returns the offer with the region, zone, type and market of w, from a list less than a minute
+ * old. w->micros_per_hour is the highest price that is accepted; -1: any. Returns NULL with the
+ * reason in `why` if the offer is refused, has no capacity or is dearer than w allows, or if the
+ * list is too old. *no_offer: true if the list is recent, so that NULL means that the offer is not
  * available; false while the list is being read. */
-const struct elastic_offer *fleet_offer_of(struct fleet *f, const char *provider,
-					   const struct fleet_want *w, bool *no_offer, char *why,
-					   size_t size);
+const struct offer *fleet_offer_of(struct fleet *f, const char *provider, const struct offer *w,
+				   bool *no_offer, char *why, size_t size);
 /* Returns the *n offers of the last list. *at: wall ms of that list; 0: no list yet. *answered:
  * true once a request has succeeded or failed. Requests a new list if the last answer is older than
  * a minute. The result is valid until the next loop turn. */
-const struct elastic_offer *fleet_offers(struct fleet *f, const char *provider, size_t *n,
-					 int64_t *at, bool *answered);
+const struct offer *fleet_offers(struct fleet *f, const char *provider, size_t *n, int64_t *at,
+				 bool *answered);
 /* Records that the cloud refused offer o with error e. This offer, and all others within the scope
  * of the error, are not requested for a while. */
-void fleet_offer_refused(struct fleet *f, const char *provider, const struct elastic_offer *o,
+void fleet_offer_refused(struct fleet *f, const char *provider, const struct offer *o,
 			 const struct err *e);
 
 /* A refusal of an offer since this replica started. The last 64 refusals of each Provider are

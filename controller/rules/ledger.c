@@ -85,7 +85,7 @@ static bool same_kind(const struct virtual_cluster_charge *a,
 	       str_eq(str_or(a->pool, ""), str_or(b->pool, "")) &&
 	       str_eq(str_or(a->provider, ""), str_or(b->provider, "")) &&
 	       str_eq(str_or(a->instance_type, ""), str_or(b->instance_type, "")) &&
-	       str_eq(str_or(a->price_per_hour, ""), str_or(b->price_per_hour, "")) &&
+	       a->price_per_hour == b->price_per_hour &&
 	       str_eq(str_or(a->currency, ""), str_or(b->currency, ""));
 }
 
@@ -253,11 +253,7 @@ size_t ledger_hold(struct virtual_cluster_cost *c, const struct virtual_cluster_
 
 bool ledger_amount(const struct virtual_cluster_charge *c, int64_t *micro)
 {
-	struct err e;
-	int64_t price;
-
-	return c->price_per_hour && money_parse(c->price_per_hour, &price, &e) == 0 &&
-	       money_for_seconds(price, c->seconds, micro);
+	return c->price_per_hour >= 0 && money_for_seconds(c->price_per_hour, c->seconds, micro);
 }
 
 bool ledger_gpu_seconds(const struct virtual_cluster_charge *c, int64_t *seconds)

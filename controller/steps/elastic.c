@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/market.h"
 #include "base/crypto.h"
 #include "base/data/json.h"
 #include "base/log.h"
@@ -83,13 +84,13 @@ static bool ensure_listed_anew(struct life *l)
 
 /* --- launching -------------------------------------------------------------------------------- */
 
-static void token_of(const struct life *l, const struct elastic_offer *o, int64_t attempt,
+static void token_of(const struct life *l, const struct offer *o, int64_t attempt,
 		     char out[static 65])
 {
 	OWN(arena) a = arena_new();
 	const char *text = arena_printf(a, "%s\n%s\n%s\n%s\n%s\n%lld", claim_uid(l), o->region,
-					str_or(o->zone, ""), o->type,
-					elastic_market_names[o->market], (long long)attempt);
+					str_or(o->zone, ""), o->type, market_names[o->market],
+					(long long)attempt);
 	uint8_t d[CRYPTO_SHA256];
 
 	crypto_sha256(text, strlen(text), d);
@@ -107,36 +108,18 @@ static enum life_decision launched(struct life *l, const char *id, const char *p
 	return life_goto(l, MACHINE_BOOTING, leave, REASON_NONE, NULL);
 }
 
-static enum elastic_market market_of(const struct node_claim_burst *b)
-{
-	const char *name = burst_policy_market_names[b->market];
-
-	for (int k = ELASTIC_ON_DEMAND; k <= ELASTIC_RESERVED; k++)
-		if (str_eq(name, elastic_market_names[k]))
-			return (enum elastic_market)k;
-	return ELASTIC_ON_DEMAND;
-}
-
-static int64_t amount_of(const char *text)
-{
-	int64_t micro;
-	struct err e;
-
-	return text && !money_parse(text, &micro, &e) ? micro : -1;
-}
-
 /* Returns the offer on which the BurstPolicy decided (*b). NULL: not available, for the reason in
  * why. *no_offer: true if the list of offers is fresh, so that NULL means that the cloud does not
  * have the offer. */
-static const struct elastic_offer *decided(const struct life *l, const struct node_claim_burst *b,
-					   bool *no_offer, char *why, size_t size)
+static const struct offer *decided(const struct life *l, const struct node_claim_burst *b,
+				   bool *no_offer, char *why, size_t size)
 {
-	const struct fleet_want w = {.region = b->region,
-				     .zone = b->zone,
-				     .type = l->m->spec.instance_type,
-				     .currency = b->currency,
-				     .market = market_of(b),
-				     .micros_per_hour = amount_of(b->offered)};
+	const struct offer w = {.region = b->region,
+				.zone = b->zone,
+				.type = l->m->spec.instance_type,
+				.currency = b->currency,
+				.market = b->market,
+				.micros_per_hour = b->offered};
 
 	return fleet_offer_of(l->parts->fleet, provider_name(l), &w, no_offer, why, size);
 }
@@ -178,10 +161,10 @@ static enum life_decision choose(struct life *l, const struct node_claim *n)
 {
 	char why[300], token[65];
 	bool no_offer = false;
-	const struct elastic_offer *o =
-		n->spec.burst ? decided(l, n->spec.burst, &no_offer, why, sizeof(why))
-			      : fleet_offer(l->parts->fleet, provider_name(l),
-					    l->m->spec.instance_type, why, sizeof(why));
+	const struct offer *o = n->spec.burst
+					? decided(l, n->spec.burst, &no_offer, why, sizeof(why))
+					: fleet_offer(l->parts->fleet, provider_name(l),
+						      l->m->spec.instance_type, why, sizeof(why));
 	int64_t attempt = instance_of(l)->attempt + 1;
 
 	if (no_offer && !o)
@@ -195,26 +178,22 @@ static enum life_decision choose(struct life *l, const struct node_claim *n)
 			     "tenant", "name", n->spec.virtual_cluster_ref.name, "uid",
 			     str_or(n->spec.virtual_cluster_ref.uid, ""), "instance", "token",
 			     token, "attempt", (json_int_t)attempt, "region", o->region, "zone",
-			     o->zone, "type", o->type, "market", elastic_market_names[o->market],
+			     o->zone, "type", o->type, "market", market_names[o->market],
 			     "microsPerHour", (json_int_t)o->micros_per_hour, "currency",
 			     o->currency, "refusedTime", "refusal", "operation", "step"),
 		   NULL);
 	return LIFE_STAY;
 }
 
-static struct elastic_offer offer_of(const struct machine_instance *i)
+static struct offer offer_of(const struct machine_instance *i)
 {
-	struct elastic_offer o = {.region = i->region,
-				  .zone = str_empty(i->zone) ? NULL : i->zone,
-				  .type = i->type,
-				  .micros_per_hour = i->micros_per_hour,
-				  .currency = i->currency,
-				  .available = -1};
-
-	for (int k = ELASTIC_ON_DEMAND; k <= ELASTIC_RESERVED; k++)
-		if (str_eq(i->market, elastic_market_names[k]))
-			o.market = (enum elastic_market)k;
-	return o;
+	return (struct offer){.region = i->region,
+			      .zone = str_empty(i->zone) ? NULL : i->zone,
+			      .type = i->type,
+			      .market = i->market < 0 ? MARKET_ON_DEMAND : i->market,
+			      .micros_per_hour = i->micros_per_hour,
+			      .currency = i->currency,
+			      .available = -1};
 }
 
 /* Returns cloud-init user data that contains those files of the config drive that drover-join needs
@@ -285,7 +264,7 @@ static void on_launched(const struct elastic_instance *v, size_t n, const struct
 	life_acted(l, n || (e && is_refusal(e)) ? NULL : e);
 }
 
-static void launch(struct life *l, const struct elastic_offer *o, const char *data)
+static void launch(struct life *l, const struct offer *o, const char *data)
 {
 	const struct machine_instance *i = instance_of(l);
 	const struct node_claim *n = life_claim(l);
@@ -303,9 +282,7 @@ static void launch(struct life *l, const struct elastic_offer *o, const char *da
 		.user_data_len = strlen(data),
 		.count = 1,
 		.max_micros_per_hour =
-			n->spec.burst && str_eq(i->market, elastic_market_names[ELASTIC_SPOT])
-				? amount_of(n->spec.burst->offered)
-				: -1,
+			n->spec.burst && i->market == MARKET_SPOT ? n->spec.burst->offered : -1,
 		.tags = tags,
 		.ntags = sizeof(tags) / sizeof(*tags) - (n->spec.burst ? 0 : 1),
 		.may_act = may_act,
@@ -323,18 +300,18 @@ static void launch(struct life *l, const struct elastic_offer *o, const char *da
 /* Sets o->reservation to the name of the reservation, looked up in the present offers, because
  * status does not store the name. True if the offer needs no reservation, or if the name was
  * found. */
-static bool find_reservation(struct life *l, struct elastic_offer *o)
+static bool find_reservation(struct life *l, struct offer *o)
 {
-	const struct fleet_want w = {.region = o->region,
-				     .zone = o->zone,
-				     .type = o->type,
-				     .market = o->market,
-				     .micros_per_hour = -1};
-	const struct elastic_offer *x;
+	const struct offer w = {.region = o->region,
+				.zone = o->zone,
+				.type = o->type,
+				.market = o->market,
+				.micros_per_hour = -1};
+	const struct offer *x;
 	bool no_offer;
 	char why[300];
 
-	if (o->market != ELASTIC_RESERVED)
+	if (o->market != MARKET_RESERVED)
 		return true;
 	x = fleet_offer_of(l->parts->fleet, provider_name(l), &w, &no_offer, why, sizeof(why));
 	o->reservation = x ? x->reservation : NULL;
@@ -350,7 +327,7 @@ static enum life_decision ask_for(struct life *l, const struct node_claim *n)
 	enum life_decision d = LIFE_STAY;
 	struct proto_order o = {0};
 	OWN(arena) a = arena_new();
-	struct elastic_offer offer = offer_of(instance_of(l));
+	struct offer offer = offer_of(instance_of(l));
 	char *data;
 
 	if (!coming_ensure_taken(l, n) || !coming_ensure_config(l, n, a, &o, &d))
@@ -368,7 +345,7 @@ static enum life_decision ask_for(struct life *l, const struct node_claim *n)
 /* Writes the cloud's answer to the launch to status: launched, or refused. */
 static enum life_decision take_answer(struct life *l)
 {
-	const struct elastic_offer o = offer_of(instance_of(l));
+	const struct offer o = offer_of(instance_of(l));
 	char when[STR_TIME_SIZE];
 
 	if (l->elastic->answer == ELASTIC_LAUNCHED)
@@ -605,7 +582,7 @@ static enum life_decision gating(struct life *l)
 
 static enum life_decision serving(struct life *l)
 {
-	const bool spot = str_eq(instance_of(l)->market, elastic_market_names[ELASTIC_SPOT]);
+	const bool spot = instance_of(l)->market == MARKET_SPOT;
 	enum life_decision d = LIFE_STAY;
 
 	if (spot)

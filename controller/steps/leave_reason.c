@@ -397,7 +397,7 @@ static struct leave for_interruption(struct life *l, const struct node_claim *n)
 	if (!x || !x->ends_at)
 		return (struct leave){0};
 	left = x->ends_at - loop_wall(l->c->loop);
-	if (x->market == ELASTIC_RESERVED && left > lead_of(l)) {
+	if (x->market == MARKET_RESERVED && left > lead_of(l)) {
 		life_due_in(l, left - lead_of(l));
 		return (struct leave){0};
 	}

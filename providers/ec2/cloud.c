@@ -77,7 +77,6 @@ static const struct provider_cloud_price *copy_prices(const struct provider_clou
 		v[i] = c->prices.v[i];
 		v[i].type = arena_strdup(a, v[i].type);
 		v[i].region = arena_strdup(a, v[i].region);
-		v[i].market = arena_strdup(a, v[i].market);
 	}
 	return v;
 }
@@ -132,15 +131,14 @@ const struct provider_cloud_type *ec2_cloud_type(const struct provider_cloud *c,
 }
 
 int64_t ec2_cloud_price(const struct provider_cloud *c, const char *type, const char *region,
-			enum elastic_market market)
+			enum market market)
 {
 	int64_t of_all = -1;
 
 	for (size_t i = 0; i < c->prices.n; i++) {
 		const struct provider_cloud_price *p = &c->prices.v[i];
 
-		if (!str_eq(p->type, type) ||
-		    !str_eq(str_or(p->market, "OnDemand"), elastic_market_names[market]))
+		if (!str_eq(p->type, type) || p->market != market)
 			continue;
 		if (!p->region)
 			of_all = p->micros_per_hour;

@@ -1,6 +1,7 @@
 #ifndef PROVIDERS_EC2_CLOUD_H
 #define PROVIDERS_EC2_CLOUD_H
 
+#include "base/market.h"
 #include "base/arena.h"
 #include "providers/elastic.h"
 #include "providers/provider.h"
@@ -26,6 +27,6 @@ const struct provider_cloud_type *ec2_cloud_type(const struct provider_cloud *c,
 /* Returns the configured price of the type in micros (millionths of the currency) per hour: the
  * price for the region or else the price for all regions; -1: no price is configured. */
 int64_t ec2_cloud_price(const struct provider_cloud *c, const char *type, const char *region,
-			enum elastic_market market);
+			enum market market);
 
 #endif

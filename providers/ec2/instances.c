@@ -54,10 +54,10 @@ static void add_market(struct buf *b, const struct ec2_place *at, const struct e
 	char price[40];
 
 	switch (l->offer.market) {
-	case ELASTIC_ON_DEMAND:
+	case MARKET_ON_DEMAND:
 		query_add(b, "terminate", "InstanceInitiatedShutdownBehavior");
 		return;
-	case ELASTIC_SPOT:
+	case MARKET_SPOT:
 		query_add(b, "spot", "InstanceMarketOptions.MarketType");
 		query_add(b, "one-time", "InstanceMarketOptions.SpotOptions.SpotInstanceType");
 		query_add(b, "terminate",
@@ -69,7 +69,7 @@ static void add_market(struct buf *b, const struct ec2_place *at, const struct e
 			   (long long)(l->max_micros_per_hour % 1000000));
 		query_add(b, price, "InstanceMarketOptions.SpotOptions.MaxPrice");
 		return;
-	case ELASTIC_RESERVED:
+	case MARKET_RESERVED:
 		query_add(b, at->block ? "capacity-block" : NULL,
 			  "InstanceMarketOptions.MarketType");
 		query_add(b, l->offer.reservation,
@@ -178,9 +178,9 @@ bool ec2_instance_read(struct ec2_reply_node item, const char *region, struct ar
 		i.reason = ec2_reply_text(item, "reason", a);
 	i.reservation = ec2_reply_text(item, "capacityReservationId", a);
 	if (str_eq(ec2_reply_text(item, "instanceLifecycle", a), "spot"))
-		i.market = ELASTIC_SPOT;
+		i.market = MARKET_SPOT;
 	else if (i.reservation)
-		i.market = ELASTIC_RESERVED;
+		i.market = MARKET_RESERVED;
 	if (!launched || !str_to_time(launched, &i.launched_at))
 		i.launched_at = 0;
 	read_tags(item, a, &i);

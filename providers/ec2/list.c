@@ -37,7 +37,7 @@ static bool is_up(const struct elastic_instance *i)
 	return i->state == ELASTIC_PENDING || i->state == ELASTIC_RUNNING;
 }
 
-static bool any_runs(const struct ask *k, enum elastic_market market)
+static bool any_runs(const struct ask *k, enum market market)
 {
 	const struct op *o = k->op;
 
@@ -74,7 +74,7 @@ static void put_reserved_ends(struct ask *k, const struct err *e)
 
 static void list_reserved(struct ask *k)
 {
-	if (k->op->ep->cloud.reservations && any_runs(k, ELASTIC_RESERVED))
+	if (k->op->ep->cloud.reservations && any_runs(k, MARKET_RESERVED))
 		ec2_read_reservations(k, put_reserved_ends);
 	else
 		list_over(k);
@@ -122,7 +122,7 @@ static void ask_notices(struct ask *k, const char *next)
 static void list_ends(struct ask *k)
 {
 	k->pages = 0;
-	if (any_runs(k, ELASTIC_SPOT))
+	if (any_runs(k, MARKET_SPOT))
 		ask_notices(k, NULL);
 	else
 		list_reserved(k);

@@ -11,19 +11,19 @@
 /* --- offers ----------------------------------------------------------------------------------- */
 
 static void add_offer(struct op *o, const struct provider_cloud_zone *z,
-		      const struct provider_cloud_type *t, enum elastic_market market)
+		      const struct provider_cloud_type *t, enum market market)
 {
 	int64_t price = ec2_cloud_price(&o->ep->cloud, t->name, z->region, market);
 
 	mem_grow(o->offers, o->noffers, o->offers_cap);
 	o->offers[o->noffers++] =
-		(struct elastic_offer){.region = z->region,
-				       .zone = z->zone,
-				       .type = t->name,
-				       .market = market,
-				       .micros_per_hour = price,
-				       .currency = price < 0 ? NULL : o->ep->cloud.currency,
-				       .available = -1};
+		(struct offer){.region = z->region,
+			       .zone = z->zone,
+			       .type = t->name,
+			       .market = market,
+			       .micros_per_hour = price,
+			       .currency = price < 0 ? NULL : o->ep->cloud.currency,
+			       .available = -1};
 }
 
 static void add_given(struct op *o)
@@ -33,9 +33,9 @@ static void add_given(struct op *o)
 	for (size_t z = 0; z < c->zones.n; z++)
 		for (size_t t = 0; t < c->types.n; t++) {
 			if (c->types.v[t].on_demand)
-				add_offer(o, &c->zones.v[z], &c->types.v[t], ELASTIC_ON_DEMAND);
+				add_offer(o, &c->zones.v[z], &c->types.v[t], MARKET_ON_DEMAND);
 			if (c->types.v[t].spot)
-				add_offer(o, &c->zones.v[z], &c->types.v[t], ELASTIC_SPOT);
+				add_offer(o, &c->zones.v[z], &c->types.v[t], MARKET_SPOT);
 		}
 }
 
@@ -61,14 +61,14 @@ static void add_reservation(struct ask *k, struct ec2_reply_node item)
 	const struct provider_cloud_type *t =
 		ec2_cloud_type(&o->ep->cloud, ec2_reply_text(item, "instanceType", o->a));
 	struct reserved *kept;
-	struct elastic_offer *f;
+	struct offer *f;
 
 	if (!id || !z || !t || !str_eq(ec2_reply_text(item, "state", o->a), "active"))
 		return;
 	kept = mem_new(struct reserved);
 	*kept = (struct reserved){block, reservation_end(k, item, block)};
 	map_put(o->ep->reserved, id, kept);
-	add_offer(o, z, t, ELASTIC_RESERVED);
+	add_offer(o, z, t, MARKET_RESERVED);
 	f = &o->offers[o->noffers - 1];
 	f->reservation = id;
 	if (!available || !str_to_i64(available, 0, INT32_MAX, &f->available))

@@ -62,7 +62,7 @@ struct op {
 	int64_t count;
 	struct elastic_instance *instances;
 	size_t ninstances, instances_cap;
-	struct elastic_offer *offers;
+	struct offer *offers;
 	size_t noffers, offers_cap;
 	/* The first error of any ask; kind ERR_NONE: no error */
 	struct err err;

@@ -65,11 +65,11 @@ static const char *unfit(const struct ec2_provider *ep, const struct elastic_lau
 		return "a launch needs a token of at most 64 characters";
 	if (l->count < 1 || l->count > COUNT_MAX)
 		return "a launch needs a count of 1 to 1000 instances";
-	if (l->offer.market == ELASTIC_ON_DEMAND && !at->type->on_demand)
+	if (l->offer.market == MARKET_ON_DEMAND && !at->type->on_demand)
 		return "the type is not offered on demand";
-	if (l->offer.market == ELASTIC_SPOT && !at->type->spot)
+	if (l->offer.market == MARKET_SPOT && !at->type->spot)
 		return "the type is not offered as spot";
-	if (l->offer.market == ELASTIC_RESERVED &&
+	if (l->offer.market == MARKET_RESERVED &&
 	    (!ep->cloud.reservations || str_empty(l->offer.reservation)))
 		return "no reservation is named, or reservations are not enabled";
 	return NULL;
@@ -95,7 +95,7 @@ static void ec2_launch(struct provider *p, const struct elastic_launch *l,
 		ec2_op_refuse(o, ERR_INVALID, why, l->offer.type);
 		return;
 	}
-	if (l->offer.market == ELASTIC_RESERVED) {
+	if (l->offer.market == MARKET_RESERVED) {
 		kept = map_get(ep->reserved, l->offer.reservation);
 		if (!kept) {
 			ec2_op_refuse(o, ERR_UNAVAILABLE, "the reservation has not been listed yet",

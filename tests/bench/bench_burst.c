@@ -33,7 +33,7 @@ struct load {
 	struct burst_input in;
 };
 
-static const struct burst_tier tiers[] = {{.market = BURST_SPOT}, {.market = BURST_ON_DEMAND}};
+static const struct burst_tier tiers[] = {{.market = MARKET_SPOT}, {.market = MARKET_ON_DEMAND}};
 
 static void make_policies(struct load *l)
 {
@@ -88,14 +88,14 @@ static void make(struct load *l)
 
 		l->offers[i] = (struct burst_offer){
 			.provider = l->providers[i / 200],
-			.region = "r",
-			.zone = l->zones[i / 10 % ZONES],
-			.type = l->types[type],
-			.market = type % 2 ? BURST_SPOT : BURST_ON_DEMAND,
-			.micros_per_hour = (int64_t)(5 + bench_next(&s) % 40) * MICRO,
-			.currency = "EUR",
+			.kind.region = "r",
+			.kind.zone = l->zones[i / 10 % ZONES],
+			.kind.type = l->types[type],
+			.kind.market = type % 2 ? MARKET_SPOT : MARKET_ON_DEMAND,
+			.kind.micros_per_hour = (int64_t)(5 + bench_next(&s) % 40) * MICRO,
+			.kind.currency = "EUR",
 			.priced_at = NOW - 1000,
-			.available = (int64_t)(bench_next(&s) % 8),
+			.kind.available = (int64_t)(bench_next(&s) % 8),
 			.gpus = 1 << (type / 2 > 3 ? 3 : type / 2),
 			.product = "h"};
 	}

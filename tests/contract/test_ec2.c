@@ -37,7 +37,7 @@ struct answer {
 	struct elastic_instance v[16];
 	/* node: providerID of the first instance */
 	char ids[16][40], reasons[16][60], tags[16][64], node[80];
-	struct elastic_offer offers[16];
+	struct offer offers[16];
 	size_t n;
 };
 
@@ -62,9 +62,9 @@ static const struct provider_cloud_type types[] = {
 	{"p5.48xlarge", 2, true, false},
 };
 static const struct provider_cloud_price prices[] = {
-	{"g5.xlarge", NULL, NULL, 1006000},
-	{"g5.xlarge", "eu-west-1", NULL, 1123000},
-	{"g5.xlarge", NULL, "Spot", 400000},
+	{"g5.xlarge", NULL, MARKET_ON_DEMAND, 1006000},
+	{"g5.xlarge", "eu-west-1", MARKET_ON_DEMAND, 1123000},
+	{"g5.xlarge", NULL, MARKET_SPOT, 400000},
 };
 
 static void open_provider(struct world *w)
@@ -154,7 +154,7 @@ static void on_instances(const struct elastic_instance *v, size_t n, const struc
 	loop_stop(a->w->loop);
 }
 
-static void on_offers(const struct elastic_offer *o, size_t n, const struct err *e, void *arg)
+static void on_offers(const struct offer *o, size_t n, const struct err *e, void *arg)
 {
 	struct answer *a = arg;
 
@@ -386,15 +386,15 @@ static void a_launch_says_all_that_matters(void **state)
 			       "content-type;host;x-amz-date;x-amz-security-token,"));
 	assert_string_equal(f->token, TOKENS);
 	l.token = "t-2";
-	l.offer.market = ELASTIC_SPOT;
+	l.offer.market = MARKET_SPOT;
 	l.max_micros_per_hour = 1500000;
 	a = launch(w, &l);
-	assert_int_equal(a.v[0].market, ELASTIC_SPOT);
+	assert_int_equal(a.v[0].market, MARKET_SPOT);
 	has(f, "InstanceMarketOptions.MarketType", "spot");
 	has(f, "InstanceMarketOptions.SpotOptions.MaxPrice", "1.500000");
 	l.token = "t-3";
 	l.offer.type = "p5.48xlarge";
-	l.offer.market = ELASTIC_ON_DEMAND;
+	l.offer.market = MARKET_ON_DEMAND;
 	launch(w, &l);
 	has(f, "SubnetId", NULL);
 	has(f, "SecurityGroupId.1", NULL);
@@ -415,7 +415,7 @@ static void what_was_not_given_is_not_launched(void **state)
 	l.offer.type = "x9.metal";
 	assert_int_equal(launch(w, &l).err.kind, ERR_INVALID);
 	l.offer.type = "p5.48xlarge";
-	l.offer.market = ELASTIC_SPOT;
+	l.offer.market = MARKET_SPOT;
 	assert_int_equal(launch(w, &l).err.kind, ERR_INVALID);
 	l = launch_of("t-1", 1);
 	l.offer.zone = "eu-west-1c";
@@ -561,7 +561,7 @@ static void offers_are_what_was_given_with_its_price(void **state)
 	assert_int_equal(a.n, 6);
 	/* The price that is configured for the region. */
 	assert_int_equal(a.offers[0].micros_per_hour, 1123000);
-	assert_int_equal(a.offers[1].market, ELASTIC_SPOT);
+	assert_int_equal(a.offers[1].market, MARKET_SPOT);
 	assert_int_equal(a.offers[1].micros_per_hour, 400000);
 	assert_int_equal(a.offers[2].micros_per_hour, -1);
 	assert_null(a.offers[2].currency);
@@ -588,7 +588,7 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 		"<availabilityZone>eu-west-1c</availabilityZone>"
 		"</item>";
 	l.offer.type = "p5.48xlarge";
-	l.offer.market = ELASTIC_RESERVED;
+	l.offer.market = MARKET_RESERVED;
 	l.offer.reservation = "cr-1";
 	/* The offers were not read yet, so it is unknown whether the reservation is a capacity
 	 * block. */
@@ -596,7 +596,7 @@ static void a_reservation_is_offered_until_it_ends_and_launched_into(void **stat
 	assert_true(provider_offers(w->provider, on_offers, &a));
 	wait_for(&a);
 	assert_int_equal(a.n, 7);
-	assert_int_equal(a.offers[6].market, ELASTIC_RESERVED);
+	assert_int_equal(a.offers[6].market, MARKET_RESERVED);
 	assert_int_equal(a.offers[6].available, 3);
 	/* The block ends at 17:00; 30 minutes before that, instances end. The test began at
 	 * 16:00. */
@@ -668,7 +668,7 @@ static void what_runs_in_a_block_ends_half_an_hour_before_it(void **state)
 		"<endDate>2025-11-24T17:00:00.000Z</endDate></item>";
 	a = list(w);
 	assert_int_equal(a.err.kind, ERR_NONE);
-	assert_int_equal(a.v[0].market, ELASTIC_RESERVED);
+	assert_int_equal(a.v[0].market, MARKET_RESERVED);
 	assert_int_equal(a.v[0].ends_at, START + 1800000);
 	/* Without the right to read reservations, those that were read before still count. */
 	fault(&w->near, "DescribeCapacityReservations", 403, ERROR_XML("UnauthorizedOperation"),

@@ -64,7 +64,7 @@ static void cloud_stop(struct cloud *k)
 	loop_free(k->loop);
 }
 
-static void on_offers(const struct elastic_offer *o, size_t n, const struct err *e, void *arg)
+static void on_offers(const struct offer *o, size_t n, const struct err *e, void *arg)
 {
 	struct cloud *k = arg;
 

@@ -42,7 +42,7 @@ static int64_t billed(const struct sim_world *w, int phase)
 		assert_string_equal(x->pool, "gpus");
 		assert_string_equal(x->provider, "rack");
 		assert_string_equal(x->instance_type, "gpu-8");
-		assert_string_equal(x->price_per_hour, "6.50");
+		assert_int_equal(x->price_per_hour, 6500000);
 		assert_string_equal(x->currency, "EUR");
 		assert_int_equal(x->gpus, 8);
 		sum += phase < 0 || x->phase == phase ? x->seconds : 0;

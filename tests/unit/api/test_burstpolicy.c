@@ -54,10 +54,11 @@ static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
 {
 	(void)state;
 	refused("{spec: {trigger: {guards: {onPremUtilisationOver: '1.1'}}}}",
-		"spec.trigger.guards.onPremUtilisationOver: want a fraction from 0 to 1, "
-		"got \"1.1\"");
+		"spec.trigger.guards.onPremUtilisationOver: want a fraction from 0 to 1 "
+		"such as \"0.25\", got \"1.1\"");
 	refused("{spec: {runtime: {maxOverheadFraction: '2'}}}",
-		"spec.runtime.maxOverheadFraction: want a fraction from 0 to 1, got \"2\"");
+		"spec.runtime.maxOverheadFraction: want a fraction from 0 to 1 such as "
+		"\"0.25\", got \"2\"");
 	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, alertAt: ['0.5', "
 		"'1.5']}]}}",
 		"spec.budget[0].alertAt[1]: want a fraction from 0 to 1, got \"1.5\"");

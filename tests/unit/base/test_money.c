@@ -94,6 +94,19 @@ static void what_leaves_the_range_changes_nothing(void **state)
 	assert_int_equal(p, -12);
 }
 
+static void a_sum_of_costs_is_never_too_low(void **state)
+{
+	int64_t sum = MONEY_TEXT_MAX - 2;
+
+	(void)state;
+	money_add_cost(&sum, 1);
+	assert_int_equal(sum, MONEY_TEXT_MAX - 1);
+	money_add_cost(&sum, 2);
+	assert_int_equal(sum, MONEY_TEXT_MAX);
+	money_add_cost(&sum, INT64_MAX);
+	assert_int_equal(sum, MONEY_TEXT_MAX);
+}
+
 static void a_part_of_an_hour_is_rounded_up(void **state)
 {
 	static const struct {
@@ -138,6 +151,7 @@ int main(void)
 		cmocka_unit_test(a_text_is_read_exactly),
 		cmocka_unit_test(everything_else_is_refused_by_name),
 		cmocka_unit_test(what_leaves_the_range_changes_nothing),
+		cmocka_unit_test(a_sum_of_costs_is_never_too_low),
 		cmocka_unit_test(a_part_of_an_hour_is_rounded_up),
 		cmocka_unit_test(a_currency_is_one_of_iso_4217),
 	};

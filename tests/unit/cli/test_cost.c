@@ -9,7 +9,7 @@
 
 #define COST(...) verb_run("drover cost", cli_cost, NULL, (const char *const[]){__VA_ARGS__, NULL})
 
-static struct cost_row row(const char *tenant, const char *month, int phase, const char *price,
+static struct cost_row row(const char *tenant, const char *month, int phase, int64_t price,
 			   int64_t seconds)
 {
 	return (struct cost_row){tenant,
@@ -20,7 +20,7 @@ static struct cost_row row(const char *tenant, const char *month, int phase, con
 				  .instance_type = "h100, \"SXM\"",
 				  .phase = phase,
 				  .price_per_hour = price,
-				  .currency = price ? "EUR" : NULL,
+				  .currency = price < 0 ? NULL : "EUR",
 				  .gpus = 8,
 				  .seconds = seconds}};
 }
@@ -31,11 +31,11 @@ static struct cost_rows rows;
 static int setup(void **state)
 {
 	const struct cost_row all[] = {
-		row("team-b", "2026-11", PHASE_READY, NULL, 7200),
-		row("team-a", "2026-11", PHASE_WIPING, "6.50", 1800),
-		row("team-a", "2026-10", PHASE_READY, "6.50", 3600),
-		row("team-a", "2026-11", PHASE_READY, "7.00", 3600),
-		row("team-a", "2026-11", PHASE_READY, "6.50", 1),
+		row("team-b", "2026-11", PHASE_READY, -1, 7200),
+		row("team-a", "2026-11", PHASE_WIPING, 6500000, 1800),
+		row("team-a", "2026-10", PHASE_READY, 6500000, 3600),
+		row("team-a", "2026-11", PHASE_READY, 7000000, 3600),
+		row("team-a", "2026-11", PHASE_READY, 6500000, 1),
 	};
 
 	(void)state;
@@ -189,7 +189,7 @@ static void opencost_gets_the_price_of_one_gpu(void **state)
 {
 	struct resource gpus = {"nvidia.com/gpu", quantity_of(8)};
 	struct provider_object_instance_type t = {.name = "h100",
-						  .price_per_hour = "52.000001",
+						  .price_per_hour = 52000001,
 						  .currency = "EUR",
 						  .capacity = {&gpus, 1}};
 	struct err e;
@@ -199,7 +199,7 @@ static void opencost_gets_the_price_of_one_gpu(void **state)
 	assert_string_equal(json_str_at(j, "GPU"), "6.500001");
 	assert_string_equal(json_str_at(j, "CPU"), "0");
 	assert_string_equal(json_str_at(j, "provider"), "custom");
-	t.price_per_hour = NULL;
+	t.price_per_hour = -1;
 	assert_null(cost_opencost("rack", &t, &e));
 	assert_string_equal(e.text, "instance type h100 of Provider rack has no pricePerHour");
 	t.capacity.n = 0;

@@ -102,6 +102,7 @@ static void keep(struct rig *r, const char *uid, const char *name, int64_t secon
 					   .provider = "rack",
 					   .instance_type = "h100",
 					   .phase = PHASE_READY,
+					   .price_per_hour = -1,
 					   .gpus = 8,
 					   .seconds = seconds};
 	struct virtual_cluster_cost cost = {.charges = {.v = &x, .n = 1}};

@@ -45,8 +45,8 @@ static void begin(struct set *s)
 
 	memset(s, 0, sizeof(*s));
 	s->a = arena_new();
-	s->tiers[0] = (struct burst_tier){.market = BURST_SPOT};
-	s->tiers[1] = (struct burst_tier){.market = BURST_ON_DEMAND};
+	s->tiers[0] = (struct burst_tier){.market = MARKET_SPOT};
+	s->tiers[1] = (struct burst_tier){.market = MARKET_ON_DEMAND};
 	s->entries[0] = (struct burst_entry){.name = "e",
 					     .provider = "aws",
 					     .jurisdiction = "EU",
@@ -56,14 +56,14 @@ static void begin(struct set *s)
 		(struct burst_budget){BURST_OF_POLICY, BURST_DAY, EUR(1000), .reserve = true};
 	for (int i = 0; i < 2; i++)
 		s->offers[i] = (struct burst_offer){.provider = "aws",
-						    .region = "r1",
-						    .zone = i ? "b" : "a",
-						    .type = "p5",
-						    .market = BURST_ON_DEMAND,
-						    .micros_per_hour = i ? EUR(50) : EUR(60),
-						    .currency = "EUR",
+						    .kind.region = "r1",
+						    .kind.zone = i ? "b" : "a",
+						    .kind.type = "p5",
+						    .kind.market = MARKET_ON_DEMAND,
+						    .kind.micros_per_hour = i ? EUR(50) : EUR(60),
+						    .kind.currency = "EUR",
 						    .priced_at = now - MIN_MS,
-						    .available = 4,
+						    .kind.available = 4,
 						    .gpus = 8,
 						    .product = "H100"};
 	s->p[0] = (struct burst_policy_in){.name = "p"};
@@ -160,17 +160,17 @@ static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void *
 	(void)state;
 	begin(&s);
 	d = go(&s);
-	assert_string_equal(d->offer->zone, "b");
+	assert_string_equal(d->offer->kind.zone, "b");
 	/* 2 h 10 min are charged as 3 h, because the offer is billed by the hour. */
 	assert_int_equal(d->cost, EUR(150));
 	assert_int_equal(s.b->accounts[0].after, EUR(150));
 	end(&s);
 	begin(&s);
 	/* Spot is an earlier tier, so it is chosen although it is more expensive. */
-	s.offers[0].market = BURST_SPOT;
+	s.offers[0].kind.market = MARKET_SPOT;
 	s.work[0].saves = true;
 	d = go(&s);
-	assert_string_equal(d->offer->zone, "a");
+	assert_string_equal(d->offer->kind.zone, "a");
 	end(&s);
 	begin(&s);
 	s.offers[0].product = "B200";
@@ -178,7 +178,7 @@ static void the_cheapest_of_the_first_tier_is_charged_in_whole_increments(void *
 	s.entries[0].nfactors = 1;
 	d = go(&s);
 	/* The offer in zone a costs 180, the other one 150; but it has twice the throughput. */
-	assert_string_equal(d->offer->zone, "a");
+	assert_string_equal(d->offer->kind.zone, "a");
 	end(&s);
 }
 
@@ -188,8 +188,8 @@ static void a_price_that_is_not_known_is_refused(void **state)
 
 	(void)state;
 	begin(&s);
-	s.offers[0].micros_per_hour = -1;
-	s.offers[1].currency = "USD";
+	s.offers[0].kind.micros_per_hour = -1;
+	s.offers[1].kind.currency = "USD";
 	expect(&s, NONE, "its price is not known", "its price is not in the policy's currency");
 	begin(&s);
 	s.offers[0].priced_at = noon() - 2 * HOUR_MS;
@@ -204,7 +204,7 @@ static void a_price_that_is_not_known_is_refused(void **state)
 	expect(&s, NONE, "60.00 per instance and hour, the policy allows 55.00",
 	       "6.25 per GPU and hour, the policy allows 6.20");
 	begin(&s);
-	s.offers[0].micros_per_hour = INT64_MAX / 2;
+	s.offers[0].kind.micros_per_hour = INT64_MAX / 2;
 	s.work[0].runs_ms = 2000 * HOUR_MS;
 	go(&s);
 	assert_int_equal(burst_why(&s.b->v[0], 0).code, BURST_OVERFLOW);
@@ -346,8 +346,8 @@ static void a_gang_is_launched_whole_in_one_zone_or_not_at_all(void **state)
 		s.work[i].pods = 3;
 	s.budgets[0].amount = EUR(100000);
 	go(&s);
-	assert_string_equal(s.b->v[0].offer->zone, "b");
-	assert_string_equal(s.b->v[1].offer->zone, "a");
+	assert_string_equal(s.b->v[0].offer->kind.zone, "b");
+	assert_string_equal(s.b->v[1].offer->kind.zone, "a");
 	assert_null(s.b->v[2].offer);
 	assert_int_equal(burst_why(&s.b->v[2], 0).is, 1);
 	assert_int_equal(burst_why(&s.b->v[0], 0).code, BURST_DEARER);
@@ -477,7 +477,7 @@ static void hard_filters_come_before_money(void **state)
 	s.entries[0].link = BURST_EFA;
 	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
 	s.offers[0].link = BURST_EFA;
-	assert_string_equal(go(&s)->offer->zone, "a");
+	assert_string_equal(go(&s)->offer->kind.zone, "a");
 	s.work[0].product = "A100";
 	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
 	end(&s);
@@ -505,11 +505,11 @@ static void run_times_are_known_and_worth_it(void **state)
 	assert_int_equal(go(&s)->code, BURST_OVERHEAD);
 	s.p[0].runtime.overhead = 166667;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
-	s.offers[0].ends_at = s.offers[1].ends_at = noon() + 2 * HOUR_MS - 1;
+	s.offers[0].kind.ends_at = s.offers[1].kind.ends_at = noon() + 2 * HOUR_MS - 1;
 	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
-	s.offers[0].ends_at = 0;
-	assert_string_equal(go(&s)->offer->zone, "a");
-	s.offers[0].market = BURST_SPOT;
+	s.offers[0].kind.ends_at = 0;
+	assert_string_equal(go(&s)->offer->kind.zone, "a");
+	s.offers[0].kind.market = MARKET_SPOT;
 	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
 	s.work[0].saves = true;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
@@ -528,9 +528,9 @@ static void a_cooldown_follows_the_scope_of_the_error(void **state)
 	s.in.nfailures = 1;
 	s.failure = (struct burst_failure){"aws", "r1", "b", "p5", false, noon() - 2 * MIN_MS};
 	/* A zone without capacity does not exclude the other zones of its region. */
-	assert_string_equal(go(&s)->offer->zone, "a");
+	assert_string_equal(go(&s)->offer->kind.zone, "a");
 	s.failure.at = noon() - 3 * MIN_MS;
-	assert_string_equal(go(&s)->offer->zone, "b");
+	assert_string_equal(go(&s)->offer->kind.zone, "b");
 	s.failure.zone = NULL;
 	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
 	s.failure.type = "other";

@@ -56,7 +56,7 @@ static void make_policy(struct set *s, int i)
 	p->trigger.by_wait = true;
 	p->trigger.utilisation = -1;
 	for (int k = 0; k < 3; k++)
-		s->tiers[i][k].market = (enum burst_market)((k + i) % 3);
+		s->tiers[i][k].market = (enum market)((k + i) % 3);
 	p->tiers = s->tiers[i];
 	p->ntiers = (size_t)pick(3) + 1;
 	for (int k = 0; k < PROVIDERS; k++)
@@ -93,15 +93,15 @@ static void make(struct set *s)
 	for (int i = 0; i < OFFERS; i++)
 		s->offers[i] = (struct burst_offer){
 			.provider = providers[i % PROVIDERS],
-			.region = "r",
-			.zone = zones[i / PROVIDERS % 3],
-			.type = "big",
-			.market = (enum burst_market)(i / 6),
-			.reservation = i % 4 ? NULL : "r1",
-			.micros_per_hour = pick(8) ? (1 + pick(20)) * MICRO : -1,
-			.currency = pick(8) ? "EUR" : NULL,
+			.kind.region = "r",
+			.kind.zone = zones[i / PROVIDERS % 3],
+			.kind.type = "big",
+			.kind.market = (enum market)(i / 6),
+			.kind.reservation = i % 4 ? NULL : "r1",
+			.kind.micros_per_hour = pick(8) ? (1 + pick(20)) * MICRO : -1,
+			.kind.currency = pick(8) ? "EUR" : NULL,
 			.priced_at = pick(8) ? NOW - 1000 : NOW - 2 * HOUR_MS,
-			.available = pick(3) ? pick(6) : -1,
+			.kind.available = pick(3) ? pick(6) : -1,
 			.gpus = 8,
 			.product = "h"};
 	for (int i = 0; i < WORK; i++) {
@@ -206,10 +206,10 @@ static void check_launch(const struct burst *b, const struct burst_decision *d)
 	const int64_t each = o->gpus / d->work->gpus, hours = d->work->runs_ms / HOUR_MS;
 	int64_t taken = 0, nodes = 0, mine = 0;
 
-	assert_true(o->micros_per_hour >= 0 && NOW - o->priced_at <= HOUR_MS);
-	assert_string_equal(o->currency, d->policy->cost.currency);
+	assert_true(o->kind.micros_per_hour >= 0 && NOW - o->priced_at <= HOUR_MS);
+	assert_string_equal(o->kind.currency, d->policy->cost.currency);
 	assert_true(each > 0 && d->nodes == (d->work->pods + each - 1) / each);
-	assert_true(d->cost == o->micros_per_hour * hours * d->nodes);
+	assert_true(d->cost == o->kind.micros_per_hour * hours * d->nodes);
 	for (const struct burst_decision *x = b->v; x <= d; x++) {
 		taken += x->offer == o ? x->nodes : 0;
 		nodes += x->offer && x->policy == d->policy ? x->nodes : 0;
@@ -226,7 +226,7 @@ static void check_launch(const struct burst *b, const struct burst_decision *d)
 				? l->nodes
 				: 0;
 	}
-	assert_true(o->available < 0 || taken <= o->available);
+	assert_true(o->kind.available < 0 || taken <= o->kind.available);
 	assert_true(!d->policy->limits.nodes || nodes <= d->policy->limits.nodes);
 	assert_true(d->policy->limits.share < 0 || mine <= d->policy->limits.nodes / 2);
 	check_money(b, d);
@@ -245,7 +245,7 @@ static void check_best(const struct burst *b, const struct burst_decision *d)
 		if (y.code != BURST_DEARER)
 			continue;
 		assert_non_null(d->offer);
-		while (d->policy->tiers[tier].market != b->offers[i]->market)
+		while (d->policy->tiers[tier].market != b->offers[i]->kind.market)
 			tier++;
 		assert_true(tier > d->tier || (tier == d->tier && y.cost >= d->cost));
 	}
@@ -261,9 +261,9 @@ static void print(const struct burst *b, char *out, size_t size)
 		at += (size_t)snprintf(out + at, size - at, "%s %s %d %lld %s %s %s %d\n",
 				       d->work->name, d->policy ? d->policy->name : "-", d->code,
 				       (long long)d->cost, d->offer ? d->offer->provider : "-",
-				       d->offer ? d->offer->zone : "-",
-				       d->offer ? str_or(d->offer->reservation, "") : "",
-				       d->offer ? (int)d->offer->market : -1);
+				       d->offer ? d->offer->kind.zone : "-",
+				       d->offer ? str_or(d->offer->kind.reservation, "") : "",
+				       d->offer ? (int)d->offer->kind.market : -1);
 		assert_true(at < size);
 	}
 }

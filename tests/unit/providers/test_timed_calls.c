@@ -245,7 +245,7 @@ static void on_instances(const struct elastic_instance *v, size_t n, const struc
 	((struct scene *)arg)->done++;
 }
 
-static void on_offers(const struct elastic_offer *o, size_t n, const struct err *e, void *arg)
+static void on_offers(const struct offer *o, size_t n, const struct err *e, void *arg)
 {
 	(void)o;
 	(void)e;

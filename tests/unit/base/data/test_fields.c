@@ -617,9 +617,64 @@ static void schema_and_reference_say_what_nothing_acts_on(void **state)
 	buf_done(&b);
 }
 
+struct priced {
+	int64_t price, share;
+};
+static const struct field priced_fields[] = {
+	FIELD(priced, price, "price", FIELD_DECIMAL, .want = "an amount such as \"6.50\""),
+	FIELD(priced, share, "share", FIELD_DECIMAL, .max = 1000000, .want = "a fraction"),
+	FIELDS_END,
+};
+
+static void a_decimal_is_exact_millionths(void **state)
+{
+	static const struct {
+		const char *json, *again;
+		int64_t price, share;
+	} rows[] = {
+		{"{}", "{}", -1, -1},
+		{"{\"price\":0,\"share\":\"0\"}", "{\"price\":\"0.00\",\"share\":\"0.00\"}", 0, 0},
+		{"{\"price\":\"6.5\",\"share\":1}", "{\"price\":\"6.50\",\"share\":\"1.00\"}",
+		 6500000, 1000000},
+		{"{\"price\":\"999999999999.999999\"}", "{\"price\":\"999999999999.999999\"}",
+		 999999999999999999, -1},
+	};
+	static const struct {
+		const char *json, *want;
+	} wrong[] = {
+		{"{\"price\":\"-1\"}", "price: want an amount such as \"6.50\", got \"-1\""},
+		{"{\"price\":-1}", "price: want an amount such as \"6.50\", got -1"},
+		{"{\"price\":1000000000000}",
+		 "price: want an amount such as \"6.50\", got 1000000000000"},
+		{"{\"price\":1.5}", "price: want text, in quotes, got 1.5"},
+		{"{\"share\":\"1.000001\"}", "share: want a fraction, got \"1.000001\""},
+	};
+	OWN(arena) a = arena_new();
+	struct priced p;
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		OWN_JSON j = parse(rows[i].json);
+
+		assert_ok(fields_decode(priced_fields, j, "", &p, a, &e), &e);
+		assert_int_equal(p.price, rows[i].price);
+		assert_int_equal(p.share, rows[i].share);
+		OWN_JSON out = fields_encode(priced_fields, &p);
+		assert_json(out, rows[i].again);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		OWN_JSON j = parse(wrong[i].json);
+
+		assert_int_equal(fields_decode(priced_fields, j, "", &p, a, &e), -1);
+		assert_string_equal(e.text, wrong[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_decimal_is_exact_millionths),
 		cmocka_unit_test(every_type_is_decoded),
 		cmocka_unit_test(what_was_decoded_is_encoded_to_the_same_json),
 		cmocka_unit_test(absent_and_null_leave_the_default_or_zero),

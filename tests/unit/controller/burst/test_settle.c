@@ -19,20 +19,12 @@ static bool is_there(const char *uid, void *arg)
 	return str_eq(uid, ((struct names *)arg)->there);
 }
 
-static int64_t micros(const char *text)
-{
-	int64_t m;
-	struct err e;
-
-	assert_ok(money_parse(text, &m, &e), &e);
-	return m;
-}
+#define USD(n) ((n)*MONEY_UNIT)
 
 /* Returns the ledger *p with one row added, of a claim that ended at `at`. The claims of the
  * earlier rows no longer exist. */
 static struct burst_ledger settle(const struct burst_ledger *p, int64_t at, int64_t now,
-				  const char *tenant, const char *amount, bool by_work,
-				  struct arena *a)
+				  const char *tenant, int64_t amount, bool by_work, struct arena *a)
 {
 	struct burst_ledger out = *p;
 	struct burst_ledger_row row = {
@@ -58,7 +50,7 @@ static int64_t sum(const struct burst_ledger *p, int64_t from)
 
 	for (size_t i = 0; i < p->status.rows.n; i++)
 		if (p->status.rows.v[i].time >= from)
-			total += micros(p->status.rows.v[i].amount);
+			total += p->status.rows.v[i].amount;
 	return total;
 }
 
@@ -71,7 +63,7 @@ static void no_period_ever_loses_or_gains(void **state)
 
 	(void)state;
 	for (int64_t at = NOW - 95 * DAY; at <= NOW; at += 17 * HOUR + 11 * 60000) {
-		p = settle(&p, at, at + HOUR, "team-a", "1.5", false, a);
+		p = settle(&p, at, at + HOUR, "team-a", USD(3) / 2, false, a);
 		for (enum burst_period per = BURST_HOUR; per <= BURST_TOTAL; per++) {
 			want[per] = 0;
 			for (int64_t x = NOW - 95 * DAY; x <= at; x += 17 * HOUR + 11 * 60000)
@@ -87,14 +79,14 @@ static void what_is_there_keeps_its_row(void **state)
 {
 	OWN(arena) a = arena_new();
 	struct burst_ledger_row v[] = {
-		{NOW, "one", "p", "team-a", "default/x", "sky", "USD", "1.00"},
-		{NOW, "two", "p", "team-a", "default/y", "sky", "USD", "2.00"},
-		{NOW, NULL, "p", "team-a", NULL, "sky", "USD", "3.00"},
-		{NOW, NULL, "p", "team-a", NULL, "sky", "EUR", "4.00"},
+		{NOW, "one", "p", "team-a", "default/x", "sky", "USD", USD(1)},
+		{NOW, "two", "p", "team-a", "default/y", "sky", "USD", USD(2)},
+		{NOW, NULL, "p", "team-a", NULL, "sky", "USD", USD(3)},
+		{NOW, NULL, "p", "team-a", NULL, "sky", "EUR", USD(4)},
 	};
 	struct burst_ledger p = {.status.rows = {v, 4}};
 	struct burst_ledger_row row = {NOW,	    "three", "p",   "team-b",
-				       "default/z", "sky",   "USD", "5.00"};
+				       "default/z", "sky",   "USD", USD(5)};
 	const struct settle_list rows = {&row, 1};
 	struct names there = {.there = "one"};
 	struct settle_list l = settle_add(&p, &rows, false, NOW, is_there, &there, a);
@@ -104,7 +96,7 @@ static void what_is_there_keeps_its_row(void **state)
 	assert_string_equal(l.v[0].claim, "one");
 	assert_string_equal(l.v[0].work, "default/x");
 	assert_null(l.v[1].claim);
-	assert_int_equal(micros(l.v[1].amount), 5000000);
+	assert_int_equal(l.v[1].amount, 5000000);
 	assert_string_equal(l.v[2].currency, "EUR");
 	assert_string_equal(l.v[3].claim, "three");
 }
@@ -125,10 +117,10 @@ static void more_than_the_list_holds_is_summed(void **state)
 			.work = arena_printf(a, "default/%lld", (long long)i),
 			.provider = "sky",
 			.currency = "USD",
-			.amount = "1"};
-	p = settle(&p, NOW, NOW, "team-a", "1", true, a);
+			.amount = USD(1)};
+	p = settle(&p, NOW, NOW, "team-a", USD(1), true, a);
 	assert_int_equal(p.status.rows.n, BURST_LEDGER_ROWS);
-	p = settle(&p, NOW - HOUR / 1000 * BURST_LEDGER_ROWS, NOW, "team-a", "1", true, a);
+	p = settle(&p, NOW - HOUR / 1000 * BURST_LEDGER_ROWS, NOW, "team-a", USD(1), true, a);
 	assert_in_range(p.status.rows.n, 1, 3);
 	assert_int_equal(sum(&p, INT64_MIN), (BURST_LEDGER_ROWS + 1) * MONEY_UNIT);
 }
@@ -141,9 +133,9 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 	const struct node_claim_burst b = {.policy_ref = {"research", "p"},
 					   .work = "default/train",
 					   .workload = "Job default/train",
-					   .price = "20",
+					   .price = USD(20),
 					   .currency = "USD",
-					   .committed = "40",
+					   .committed = USD(40),
 					   .decided_time = midnight - 2 * HOUR};
 	const struct object_name_ref sky = {"sky"};
 	const struct node_claim n = {.meta.uid = "u",
@@ -156,19 +148,19 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 
 	(void)state;
 	assert_int_equal(settle_paid_until(&n, midnight), midnight);
-	l = settle_rows(&n, micros("30"), midnight - HOUR, a);
+	l = settle_rows(&n, USD(30), midnight - HOUR, a);
 	assert_int_equal(l.n, 1);
-	assert_int_equal(micros(l.v[0].amount), micros("30"));
-	l = settle_rows(&n, micros("110"), now, a);
+	assert_int_equal(l.v[0].amount, USD(30));
+	l = settle_rows(&n, USD(110), now, a);
 	assert_int_equal(l.n, 3);
 	assert_int_equal(l.v[0].time, b.decided_time);
-	assert_int_equal(micros(l.v[0].amount), micros("40"));
+	assert_int_equal(l.v[0].amount, USD(40));
 	assert_string_equal(l.v[0].work, "Job default/train");
 	assert_int_equal(l.v[1].time, midnight);
-	assert_int_equal(micros(l.v[1].amount), micros("60"));
+	assert_int_equal(l.v[1].amount, USD(60));
 	/* Beginning of the current hour, whose share is not over yet. */
 	assert_int_equal(l.v[2].time, midnight + 3 * HOUR);
-	assert_int_equal(micros(l.v[2].amount), micros("10"));
+	assert_int_equal(l.v[2].amount, USD(10));
 }
 
 int main(void)

@@ -18,7 +18,7 @@ static const struct virtual_cluster_charge ready = {.pool = "gpus",
 						    .provider = "rack",
 						    .instance_type = "h100",
 						    .phase = PHASE_READY,
-						    .price_per_hour = "6.50",
+						    .price_per_hour = 6500000,
 						    .currency = "EUR",
 						    .gpus = 8};
 
@@ -122,7 +122,7 @@ static void another_price_is_another_sum(void **state)
 
 	(void)state;
 	ledger_hold(&c, &one, a);
-	dear.price_per_hour = "7.00";
+	dear.price_per_hour = 7000000;
 	ledger_count(&other, &dear, 1, a);
 	c = ledger_at(&c, t + HOUR, a);
 	assert_false(ledger_holds(&c, &other));
@@ -133,7 +133,7 @@ static void another_price_is_another_sum(void **state)
 	assert_int_equal(micro, 6500000);
 	assert_true(ledger_amount(&c.charges.v[1], &micro));
 	assert_int_equal(micro, 7000000);
-	dear.price_per_hour = NULL;
+	dear.price_per_hour = -1;
 	assert_false(ledger_amount(&dear, &micro));
 }
 
