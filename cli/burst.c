@@ -256,7 +256,7 @@ static int reset(const struct verb *v)
 
 	if (cli_open(&c, "drover burst", &o) < 0)
 		return 1;
-	rc = cli_do_burst_reset(&c, v->policy, v->reason);
+	rc = CLI_REPEAT(&c, cli_do_burst_reset(&c, v->policy, v->reason));
 	cli_close(&c);
 	return rc;
 }

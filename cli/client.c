@@ -410,11 +410,24 @@ int cli_report_unreadable(struct cli_client *c, enum object_kind_id kind, const 
 	return cli_failed(c, NO_TYPE, k->plural);
 }
 
+bool cli_is_outdated(struct cli_client *c)
+{
+	const bool is = c->outdated;
+
+	c->outdated = false;
+	return is;
+}
+
 /* Prints why an object of this kind was not created, or, with this name, not changed, and what the
- * operator can do. name NULL: not created. Always returns 1. */
+ * operator can do. Prints nothing if CLI_REPEAT() calls the verb again. name NULL: not created.
+ * Always returns 1. */
 static int failed_write(struct cli_client *c, enum object_kind_id kind, const char *name,
 			const struct err *e)
 {
+	c->outdated = e->kind == ERR_CONFLICT && c->tries > 1;
+	c->tries--;
+	if (c->outdated)
+		return 1;
 	if (e->kind == ERR_NOT_FOUND)
 		return cli_report_unreadable(c, kind, name, e);
 	return failed_with(c, e,

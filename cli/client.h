@@ -62,7 +62,27 @@ struct cli_client {
 	struct loop_group *group;
 	struct http *http;
 	struct kube_client *host;
+	/* How often cli_write() may still find that the object has changed since the verb read it,
+	 * before that is an error; set by CLI_REPEAT() */
+	int tries;
+	bool outdated;
 };
+/* Calls a verb, and again as long as the object that it changes was changed by another writer after
+ * it was read, at most CLI_TRIES times. So each try decides on what the object contains now. The
+ * value is the exit status. */
+#define CLI_TRIES 5
+#define CLI_REPEAT(c_, call_)                                                                      \
+	({                                                                                         \
+		int said_;                                                                         \
+                                                                                                   \
+		(c_)->tries = CLI_TRIES;                                                           \
+		do                                                                                 \
+			said_ = (call_);                                                           \
+		while (cli_is_outdated(c_));                                                       \
+		said_;                                                                             \
+	})
+/* True, once, if the last write found that the object has changed, and may be tried again. */
+bool cli_is_outdated(struct cli_client *c);
 /* Connects to the host cluster. Returns 0, or -1 after printing the cause on standard error. */
 int cli_open(struct cli_client *c, const char *verb, const struct cli_options *o);
 void cli_close(struct cli_client *c);

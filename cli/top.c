@@ -395,7 +395,7 @@ static void run_action(struct top *t)
 		c.verb = "drover top";
 		c.tty = false;
 		loop_fd_want(t->keys, 0);
-		(void)act(&c, &a);
+		(void)CLI_REPEAT(&c, act(&c, &a));
 		loop_fd_want(t->keys, LOOP_READ);
 		fflush(stderr);
 		dup2(was, STDERR_FILENO);

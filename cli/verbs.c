@@ -170,7 +170,7 @@ static void read_one(struct one *v, const struct argp_option *options, const cha
 		int status_ = cli_open(&c, (verb_), &(v_).o) < 0 ? 1 : -1;                         \
                                                                                                    \
 		if (status_ < 0) {                                                                 \
-			status_ = (call_);                                                         \
+			status_ = CLI_REPEAT(&c, (call_));                                         \
 			cli_close(&c);                                                             \
 		}                                                                                  \
 		status_;                                                                           \

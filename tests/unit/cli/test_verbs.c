@@ -778,6 +778,40 @@ static void approve_takes_from_the_bmc_what_tells_the_machine_apart(void **state
 	assert_string_equal(json_str_at(o, "spec", "identity", "serialNumber"), "S9");
 }
 
+struct twice {
+	int sent, most;
+};
+
+/* Has the server carry out the first `most` patches twice, so that the second of each finds an
+ * object that has changed. */
+static enum http_mem_fault_kind patched_twice(const char *origin, const char *method,
+					      const char *target, void *arg)
+{
+	struct twice *t = arg;
+
+	(void)origin, (void)target;
+	if (!str_eq(method, "PATCH") || t->sent++ >= t->most)
+		return HTTP_MEM_WELL;
+	return HTTP_MEM_TWICE;
+}
+
+static void a_verb_reads_again_what_changed_while_it_ran(void **state)
+{
+	const struct cli_approve wipe = {.machine = "m-1", .wipe = true};
+	struct bench *d = *state;
+	struct twice t = {.most = 2};
+
+	http_mem_fault(d->net, patched_twice, &t);
+	assert_int_equal(CLI_REPEAT(&c, cli_do_approve(&c, &wipe)), 0);
+	assert_int_equal(t.sent, 3);
+	t = (struct twice){.most = 100};
+	verb_errors_begin();
+	assert_int_equal(CLI_REPEAT(&c, cli_do_approve(&c, &wipe)), 1);
+	verb_errors_end("Conflict");
+	assert_int_equal(t.sent, CLI_TRIES);
+	http_mem_fault(d->net, NULL, NULL);
+}
+
 static void approve_names_the_bmc_that_the_password_may_go_to(void **state)
 {
 	struct bench *d = *state;
@@ -1143,6 +1177,7 @@ int main(void)
 		T(approve_takes_over_the_drives_that_were_seen),
 		T(approve_accounts_for_drives_that_the_bmc_alone_knows),
 		T(approve_takes_from_the_bmc_what_tells_the_machine_apart),
+		T(a_verb_reads_again_what_changed_while_it_ran),
 		T(approve_names_the_bmc_that_the_password_may_go_to),
 		T(approve_names_the_claim_that_is_served),
 		T(approve_writes_nothing_for_a_claim_that_cannot_be_served),
