@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "api/machine_states.h"
 #include "base/loop/loop.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -350,10 +351,11 @@ int cli_do_approve(struct cli_client *c, const struct cli_approve *a)
 	OWN_JSON m = cli_get(c, OBJECT_MACHINE, a->machine, &e);
 	json_t *spec, *controllers = json_at(m, "status", "inventory", "controllers");
 	OWN_JSON seen = identity_of(json_at(m, "status", "identity"));
-	const char *state = str_or(json_str_at(m, "status", "state"), "known");
+	const enum machine_state state =
+		machine_state_find(str_or(json_str_at(m, "status", "state"), "known"));
 	struct waive waive;
-	bool again, quarantined = str_eq(state, "quarantined"),
-		    begins = str_eq(state, "known") || str_eq(state, "retired");
+	bool again, quarantined = state == MACHINE_QUARANTINED,
+		    begins = state == MACHINE_KNOWN || state == MACHINE_RETIRED;
 
 	if (!m)
 		return cli_report_unreadable(c, OBJECT_MACHINE, a->machine, &e);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/data/age.h"
 #include "base/mem.h"
@@ -73,7 +74,8 @@ static void print_progress(struct buf *out, const json_t *p, int64_t now, struct
 
 /* Returns what follows after the Drain or reason of a leave: what happens to the machine, and
  * until when it waits for its pods. state: of the machine. */
-static const char *leave_end(const json_t *lv, const char *state, int64_t now, struct arena *a)
+static const char *leave_end(const json_t *lv, enum machine_state state, int64_t now,
+			     struct arena *a)
 {
 	const char *at = json_str_at(lv, "deadline"), *then_by = json_str_at(lv, "thenBy"),
 		   *at_by = json_str_at(lv, "deadlineBy"),
@@ -82,10 +84,10 @@ static const char *leave_end(const json_t *lv, const char *state, int64_t now, s
 						: "");
 
 	if (json_object_get(lv, "cancelled"))
-		return str_eq(state, "draining")
+		return state == MACHINE_DRAINING
 			       ? "cancelled: the machine returns to service"
 			       : arena_printf(a, "cancelled after the machine had left, %s", then);
-	if (!at && !str_eq(state, "draining") && !str_eq(state, "serving"))
+	if (!at && state != MACHINE_DRAINING && state != MACHINE_SERVING)
 		return then;
 	return arena_printf(a, "%s; %s%s%s", then, at ? "deadline " : "no deadline",
 			    at ? age_span(at, now, a) : "",
@@ -104,7 +106,8 @@ static void print_leave(struct buf *out, const json_t *o, int64_t now, struct ar
 	row(out, "leaving",
 	    arena_printf(a, "%s%s%s%s%s%s, %s", str_or(json_str_at(lv, "reason"), "-"),
 			 drain ? " " : "", str_or(drain, ""), why ? " (" : "", str_or(why, ""),
-			 why ? ")" : "", leave_end(lv, json_str_at(o, "state"), now, a)));
+			 why ? ")" : "",
+			 leave_end(lv, machine_state_find(json_str_at(o, "state")), now, a)));
 	if (left)
 		row(out, "pods left",
 		    arena_printf(a, "%lld%s%s", (long long)left, blocked ? ", blocked by " : "",

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/annotations.h"
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/loop/loop.h"
 #include "base/str.h"
@@ -24,11 +25,16 @@ static const char *state_of(const json_t *m)
 	return str_or(json_str_at(m, "status", "state"), "known");
 }
 
+/* m NULL: false */
+static bool is_in(const json_t *m, enum machine_state s)
+{
+	return m && machine_state_find(state_of(m)) == s;
+}
+
 /* True if the machine serves a claim or is being provisioned for one. */
 static bool occupied(const json_t *m)
 {
-	return json_at(m, "status", "claimRef", "name") != NULL &&
-	       !str_eq(state_of(m), "quarantined");
+	return json_at(m, "status", "claimRef", "name") != NULL && !is_in(m, MACHINE_QUARANTINED);
 }
 
 /* --- release, retry --------------------------------------------------------------------------- */
@@ -39,7 +45,7 @@ int cli_do_release(struct cli_client *c, const char *name)
 	OWN(arena) a = arena_new();
 	OWN_JSON m = cli_machine(c, name, &e);
 	const char *reason = json_str_at(m, "status", "quarantine", "reason"), *drain;
-	bool quarantined = m && str_eq(state_of(m), "quarantined"), held, marked;
+	bool quarantined = is_in(m, MACHINE_QUARANTINED), held, marked;
 	const char *said = NULL;
 	json_t *patch;
 
@@ -66,7 +72,7 @@ int cli_do_release(struct cli_client *c, const char *name)
 	if (held && !drain &&
 	    /* Add that, while the machine drains, uncordoning has no effect before the drain is
 	     * cancelled. */
-	    str_eq(state_of(m), "draining"))
+	    is_in(m, MACHINE_DRAINING))
 		said = arena_printf(
 			a,
 			"drover still drains it, and its Node stays cordoned. To put the machine "
@@ -108,7 +114,7 @@ static const char *retry_does(const json_t *m, struct arena *a)
 	const char *step = json_str_at(op, "step"), *waits = json_str_at(op, "waitingFor"),
 		   *reason = str_or(json_str_at(op, "lastError", "reason"), "");
 
-	if (str_eq(state_of(m), "quarantined"))
+	if (is_in(m, MACHINE_QUARANTINED))
 		return "drover ends the quarantine now: it switches the machine off, isolates it "
 		       "and wipes it again";
 	if (json_at(m, "status", "bmc", "refusedSecretVersion"))
@@ -144,7 +150,7 @@ int cli_do_retry(struct cli_client *c, const char *name)
 
 	if (!m)
 		return cli_failed_read(c, &e);
-	if (str_eq(state_of(m), "quarantined") &&
+	if (is_in(m, MACHINE_QUARANTINED) &&
 	    str_eq(json_str_at(m, "status", "quarantine", "exit"), "operator"))
 		return cli_failed(
 			c,
@@ -191,7 +197,7 @@ static bool is_unwiped(const json_t *m, struct arena *a)
 	struct err e;
 	void *object;
 
-	return (str_eq(state_of(m), "quarantined") || str_eq(state_of(m), "known")) &&
+	return (is_in(m, MACHINE_QUARANTINED) || is_in(m, MACHINE_KNOWN)) &&
 	       object_decode(&object_kinds[OBJECT_MACHINE], m, a, &object, &e) == 0 &&
 	       machine_is_unwiped(object);
 }
@@ -255,17 +261,17 @@ int cli_do_confirm_off(struct cli_client *c, const char *name, bool yes)
 	struct err e;
 	OWN(arena) a = arena_new();
 	OWN_JSON m = cli_machine(c, name, &e);
-	const char *id = json_str_at(m, "status", "operation", "id"), *s = m ? state_of(m) : "";
+	const char *id = json_str_at(m, "status", "operation", "id");
 
 	if (!m)
 		return cli_failed_read(c, &e);
-	if (!id || (!str_eq(s, "stopping") && !str_eq(s, "isolating") && !str_eq(s, "leaving") &&
-		    !str_eq(s, "quarantined")))
+	if (!id || (!is_in(m, MACHINE_STOPPING) && !is_in(m, MACHINE_ISOLATING) &&
+		    !is_in(m, MACHINE_LEAVING) && !is_in(m, MACHINE_QUARANTINED)))
 		return cli_failed(
 			c,
 			"machine %s is %s: no operation waits for proof that it is off; to take "
 			"the machine out of use: drover quarantine %s --reason TEXT",
-			name_of(m), s, name_of(m));
+			name_of(m), state_of(m), name_of(m));
 	if (answers_on(m))
 		return cli_failed(
 			c,

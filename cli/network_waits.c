@@ -1,5 +1,6 @@
 #include "cli/network_waits.h"
 
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/data/json.h"
 #include "base/str.h"
@@ -8,10 +9,10 @@
 #define NAMED 5
 
 /* True if the machine is in a state in which drover moves no port. */
-static bool is_settled(const char *state)
+static bool is_settled(enum machine_state state)
 {
-	return !state || str_eq(state, "known") || str_eq(state, "free") ||
-	       str_eq(state, "serving") || str_eq(state, "retired");
+	return state == MACHINE_KNOWN || state == MACHINE_FREE || state == MACHINE_SERVING ||
+	       state == MACHINE_RETIRED;
 }
 
 static const char *clean(const char *s, struct arena *a)
@@ -26,8 +27,8 @@ json_t *network_waits_finding(const json_t *machine)
 {
 	OWN(arena) a = arena_new();
 	const char *name = clean(json_str_at(machine, "metadata", "name"), a),
-		   *state = json_str_at(machine, "status", "state");
-	const bool quarantined = str_eq(state, "quarantined");
+		   *state = str_or(json_str_at(machine, "status", "state"), "known");
+	const bool quarantined = machine_state_find(state) == MACHINE_QUARANTINED;
 	const json_t *op = json_at(machine, "status", "operation"),
 		     *error = quarantined ? json_at(machine, "status", "quarantine")
 					  : json_at(op, "lastError");
@@ -36,7 +37,8 @@ json_t *network_waits_finding(const json_t *machine)
 	const json_int_t attempt = json_int_at(op, "attempt");
 	const bool refused = str_starts(reason, "Network"), moves = str_starts(step, "place ");
 
-	if (is_settled(state) || !(refused || (moves && attempt > 1 && !quarantined)))
+	if (is_settled(machine_state_find(state)) ||
+	    !(refused || (moves && attempt > 1 && !quarantined)))
 		return NULL;
 	at = moves && !quarantined
 		     ? arena_printf(a, "%s, attempt %lld", clean(step, a), (long long)attempt)
