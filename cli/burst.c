@@ -90,7 +90,8 @@ static const struct argp argp = {
 	       "reset: clear the cost of ended launches from the policy's budgets. Running "
 	       "launches still count. The BurstLedger records who, when, why and how much.\v"
 	       "Examples:\n"
-	       "  drover burst plan -f examples/burst/research.yaml\n"
+	       "  drover burst plan -f examples/burst/research.yaml \\\n"
+	       "      -f examples/burst/scenarios/research.yaml\n"
 	       "  drover burst reset research --reason 'new fiscal year'\n"
 	       "docs/burst.md describes the file format.",
 };

@@ -63,7 +63,7 @@ static const struct cli_verb verbs[] = {
 	{"simulate", cli_simulate, "plan and replay a fleet from a file",
 	 "drover simulate month.yaml --what-if machines+=10"},
 	{"burst", cli_burst, "preview cloud bursts, reset budgets",
-	 "drover burst plan -f examples/burst/research.yaml"},
+	 "drover burst plan -f policies.yaml -f now.yaml"},
 	{"completion", cli_completion, "print completion for bash, fish, zsh",
 	 "source <(drover completion bash)"},
 	{"version", cli_version, "print the version", "drover version"},

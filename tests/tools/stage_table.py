@@ -126,6 +126,7 @@ LONG = [
           ("build", "parts"), ("api",)),
     real("apiserver_clients", "kubectl, a Python client and an operator against drover apiserver", groups=("api",)),
     real("rights", "what deploy/ lets operators and drover do, and what not", groups=("api",)),
+    real("examples", "each file of examples/ applied to a real API server", groups=("api",)),
     real("leader_service", "the Service that follows the leader, on a real API server", "image", groups=("api",)),
     scheduler("scheduler", 40),
     scheduler("scheduler_all", 300),

@@ -9,12 +9,12 @@
  * files of examples/burst/. */
 #define PLAN(...)                                                                                  \
 	verb_run("drover burst", cli_burst, NULL, (const char *const[]){"plan", __VA_ARGS__, NULL})
-#define EXAMPLE(name) "examples/burst/" name ".yaml"
+#define EXAMPLE(name) "examples/burst/" name ".yaml", "-f", "examples/burst/scenarios/" name ".yaml"
 
 static void each_example_shows_what_its_policy_is_for(void **state)
 {
 	static const struct {
-		const char *path, *says[6];
+		const char *policy, *f, *scenario, *says[6];
 	} rows[] = {
 		{EXAMPLE("research"),
 		 {"research train-a (policy research, Enforce): 4 x Spot p5.48xlarge in "
@@ -54,7 +54,7 @@ static void each_example_shows_what_its_policy_is_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		assert_int_equal(PLAN("-f", rows[i].path), 0);
+		assert_int_equal(PLAN("-f", rows[i].policy, "-f", rows[i].scenario), 0);
 		for (size_t k = 0; k < 6 && rows[i].says[k]; k++)
 			verb_assert_said(rows[i].says[k]);
 	}
