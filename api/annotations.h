@@ -75,6 +75,10 @@
 /* Names the workload of the pod, for BurstPolicy budgets of scope Workload
  * (controller/tenant/pod_workload.h). */
 #define BURST_WORKLOAD "drover.dev/workload"
+/* What a waiting pod declares for BurstPolicies (controller/tenant/pod_asks.h). */
+#define ASKS_RUNTIME "drover.dev/expected-runtime"
+#define ASKS_START_BY "drover.dev/latest-start"
+#define ASKS_DATA_CLASS "drover.dev/data-class"
 #define CHECKPOINT_WANTED "drover.dev/checkpoint"
 /* set by drover: time at which drover requested the checkpoint, in RFC 3339 */
 #define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested"

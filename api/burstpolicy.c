@@ -110,8 +110,8 @@ static const struct field trigger_fields[] = {
 	      .min = SECOND, .max = YEAR,
 	      .doc = "Triggers if less than this time lies between the expected arrival of an "
 		     "owned machine (90th percentile; now, if unknown or past) and the latest time "
-		     "at which the work must start. Has no effect in the controller yet "
-		     "(docs/burst.md)."),
+		     "at which the work must start. Pods declare it by the annotation "
+		     "drover.dev/latest-start."),
 	FIELD(burst_policy_trigger, queued_gpus_over, "queuedGPUsOver", FIELD_I64, .min = 1,
 	      .max = 1000000,
 	      .doc = "Triggers if the waiting work that this policy matches requests, in total, "
@@ -329,10 +329,9 @@ static const struct field compliance_fields[] = {
 			"jurisdictions are refused, and offers whose jurisdiction is unknown too."),
 	FIELD_IN(burst_policy_spec, compliance, data_classes_allowed, "dataClassesAllowed",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
-		 .doc = "Data classes of work for which instances may be launched. Work with "
-			"another data class, or with none, is refused. If not set, all work is "
-			"allowed. In the controller, work has no data class yet, so a list refuses "
-			"all work (docs/burst.md)."),
+		 .doc = "Data classes of work for which instances may be launched. Pods "
+			"declare theirs by the annotation drover.dev/data-class. Work with another "
+			"data class, or with none, is refused. If not set, all work is allowed."),
 	FIELD_REFUSED("certifications", .doc = "Not supported yet: certifications of the site."),
 	FIELD_REFUSED("encryptionAtRest", .doc = "Not supported yet: encryption of volumes."),
 	FIELD_REFUSED("tenantConsentRef", .doc = "Not supported yet: consent of the tenant."),
@@ -354,22 +353,23 @@ static const struct field runtime_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime, min_expected_runtime, "minExpectedRuntime",
 		 FIELD_DURATION, .max = YEAR,
 		 .doc = "Shortest expected run time of work for which instances may be launched. "
-			"Work that declares no run time is refused. In the controller, work "
-			"declares no run time yet, so the field refuses all work; only drover "
-			"simulate uses the value (docs/burst.md)."),
+			"Pods declare it by the annotation drover.dev/expected-runtime. Work that "
+			"declares no run time is refused."),
 	FIELD_IN(burst_policy_spec, runtime, max_overhead_fraction, "maxOverheadFraction",
 		 FIELD_DECIMAL, AS_FRACTION,
 		 .doc = "Highest fraction of the expected run time, from 0 to 1, that "
-			"spec.cost.bootAndStageTime may take. Work that declares no run time is "
-			"refused. In the controller, work declares no run time yet, so the field "
-			"refuses all work; only drover simulate uses the value (docs/burst.md)."),
-	FIELD_IN(burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
-		 .min = MINUTE, .max = YEAR,
-		 .doc = "Longest run time of work for which instances may be launched. Work that "
-			"declares no run time is charged for the whole of this time. If "
-			"spec.runtime.maxRuntime is not set, work that declares no run time is "
-			"refused. Each instance is ended no later than spec.cost.bootAndStageTime "
-			"plus spec.runtime.maxRuntime after drover decided to launch it."),
+			"spec.cost.bootAndStageTime may take. Pods declare it by the "
+			"annotation drover.dev/expected-runtime. Work that declares no run time "
+			"is refused."),
+	FIELD_IN(
+		burst_policy_spec, runtime, max_runtime, "maxRuntime", FIELD_DURATION,
+		.min = MINUTE, .max = YEAR,
+		.doc = "Longest run time of work for which instances may be launched. Every launch "
+		       "is charged for this time, whatever run time its pods declare. If not set, "
+		       "work is charged for the run time that its pods declare by the annotation "
+		       "drover.dev/expected-runtime, and refused if they declare none. Each "
+		       "instance is ended no later than spec.cost.bootAndStageTime plus that time "
+		       "after drover decided to launch it."),
 	FIELD_IN(burst_policy_spec, runtime, spot_needs, "spotNeeds", FIELD_OBJECT,
 		 .sub = spot_needs_fields,
 		 .size = sizeof(((struct burst_policy_spec *)0)->runtime.spot_needs), .def = "{}",

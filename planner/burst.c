@@ -302,6 +302,10 @@ static enum burst_code judge_work(struct decide *d, const struct burst_policy_ev
 		return BURST_ALREADY;
 	if (w->gpus <= 0)
 		return BURST_NO_GPUS;
+	if (w->wrong) {
+		x->about = w->wrong;
+		return BURST_ASKS_WRONG;
+	}
 	code = judge_trigger(d, s, w, x);
 	if (code != BURST_CHOSEN)
 		return code;
@@ -330,9 +334,9 @@ static struct burst_shape *shape_of(struct decide *d, const struct burst_policy_
 	char key[256];
 	struct burst_shape *h;
 
-	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %lld %.128s",
+	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %d %lld %.128s",
 			 (size_t)(s - d->evals), (long long)w->pods, (long long)w->gpus,
-			 (long long)w->runs_ms, w->saves, (long long)w->restarts,
+			 (long long)w->runs_ms, w->said, w->saves, (long long)w->restarts,
 			 str_or(w->product, ""));
 	h = map_get(d->shapes, key);
 	if (!h) {

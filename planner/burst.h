@@ -250,6 +250,11 @@ struct burst_work {
 	const char *approval;
 	/* Expected run time of the work in ms; 0: not known. */
 	int64_t runs_ms;
+	/* True: runs_ms is the tenant's word. Then a launch is charged for runtime.max_ms of the
+	 * policy, if that is set, because it may run until then. */
+	bool said;
+	/* Why a declaration of the work cannot be used; the work is then refused. NULL: all can. */
+	const char *wrong;
 	/* Latest time at which the work must start, Unix ms; 0: no deadline. */
 	int64_t start_by;
 	/* Class of the data that the work processes, compared with compliance.classes; NULL: not

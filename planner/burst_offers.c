@@ -168,11 +168,25 @@ void burst_policy_eval_offers(struct burst_policy_eval *s, const struct burst_in
 
 /* --- by the shape of the work ----------------------------------------------------------------- */
 
-/* Returns the time for which an instance is billed, including boot and staging; -1: too large to
- * compute. */
+/* Returns the time for which the work needs an instance, including boot and staging; -1: too large
+ * to compute. */
+static int64_t needed_ms(const struct burst_policy_in *p, const struct burst_work *w)
+{
+	int64_t ms;
+
+	return __builtin_add_overflow(w->runs_ms ? w->runs_ms : p->runtime.max_ms, p->cost.boot_ms,
+				      &ms)
+		       ? -1
+		       : ms;
+}
+
+/* Returns the longest time for which an instance is billed, including boot and staging; -1: too
+ * large to compute. */
 static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_work *w)
 {
-	const int64_t runs = w->runs_ms ? w->runs_ms : p->runtime.max_ms;
+	const bool longest =
+		!w->runs_ms || /* mutant: burst-word-trusted */ (w->said && p->runtime.max_ms);
+	const int64_t runs = longest ? p->runtime.max_ms : w->runs_ms;
 	const int64_t step = p->cost.increment_ms > 0 ? p->cost.increment_ms : 1;
 	int64_t ms;
 
@@ -206,8 +220,8 @@ static enum burst_code judge_work(const struct burst_policy_in *p, const struct 
 	if (o->kind.market == MARKET_SPOT && p->runtime.restarts >= 0 &&
 	    w->restarts > p->runtime.restarts)
 		return set(v, BURST_RESTARTS, w->restarts, p->runtime.restarts);
-	if (o->kind.ends_at && o->kind.ends_at - in->now < billed)
-		return set(v, BURST_ENDS, o->kind.ends_at - in->now, billed);
+	if (o->kind.ends_at && o->kind.ends_at - in->now < needed_ms(p, w))
+		return set(v, BURST_ENDS, o->kind.ends_at - in->now, needed_ms(p, w));
 	if (o->kind.available >= 0 && o->kind.available < v->nodes)
 		return set(v, BURST_CAPACITY, o->kind.available, v->nodes);
 	return BURST_CHOSEN;

@@ -475,15 +475,16 @@ static void forget_policies(struct bursts *s)
 
 /* --- permits ---------------------------------------------------------------------------------- */
 
-/* Returns the lifetime, ms, after which a claim must begin to leave so that the claim's cost stays
- * within the committed amount. Part of the boot time is reserved for leaving. 0: no limit. */
-static int64_t ends_after(const struct burst_policy_in *p)
+/* Returns the lifetime, ms, after which a claim for the work must begin to leave so that the
+ * claim's cost stays within the committed amount: without a longest run time in the policy, the run
+ * time that the work declares is its limit. Part of the boot time is reserved for leaving. */
+static int64_t ends_after(const struct burst_policy_in *p, const struct burst_work *w)
 {
-	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS;
+	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS,
+		      runs = p->runtime.max_ms ? p->runtime.max_ms : w->runs_ms,
+		      ms = p->cost.boot_ms + runs - leaving;
 
-	const int64_t ms = p->cost.boot_ms + p->runtime.max_ms - leaving;
-
-	return !p->runtime.max_ms ? 0 : ms < LEAST_MS ? LEAST_MS : ms;
+	return ms < LEAST_MS ? LEAST_MS : ms;
 }
 
 static void permit(struct bursts *s, const struct burst_decision *d)
@@ -513,7 +514,7 @@ static void permit(struct bursts *s, const struct burst_decision *d)
 			  .decided_time = loop_wall(s->c->loop) / 1000 * 1000},
 		.nodes = d->nodes,
 		.gpus = o->gpus,
-		.expire_after = ends_after(d->policy),
+		.expire_after = ends_after(d->policy, d->work),
 		.gang.hold_until = loop_wall(s->c->loop) + d->policy->cost.boot_ms + GANG_MS,
 		.pods = pods,
 	};

@@ -17,6 +17,7 @@
 #include "controller/rules/claim.h"
 #include "controller/rules/ledger.h"
 #include "controller/rules/provider.h"
+#include "controller/tenant/pod_asks.h"
 #include "controller/tenant/pod_workload.h"
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
@@ -482,6 +483,24 @@ static void expect(struct burst_work *w, const struct eta *eta, const struct pla
 		w->p90 = x->p90 + span.p90;
 }
 
+/* Adds what pod p of the work w declares. The longest run time, the earliest start and any error
+ * count for the whole work; a run time or a data class that not all pods declare is not known. */
+static void ask(struct burst_work *w, const struct pod_asks *x)
+{
+	const bool first = !w->pods;
+
+	w->said = true;
+	w->runs_ms = !x || !x->runs_ms || (!first && !w->runs_ms) ? 0
+		     : x->runs_ms > w->runs_ms			  ? x->runs_ms
+								  : w->runs_ms;
+	if (first || !x || !str_eq(w->data_class, x->data_class))
+		w->data_class = first && x ? x->data_class : NULL;
+	if (x && x->start_by && (!w->start_by || x->start_by < w->start_by))
+		w->start_by = x->start_by;
+	if (x && x->wrong)
+		w->wrong = x->wrong;
+}
+
 /* Adds pod p to the work w. The rank of w is the highest priority of its pods, but at most
  * `most`. */
 static void join(struct burst_work *w, const struct world_pod *p, const struct plan_pod *d,
@@ -569,6 +588,7 @@ struct burst_waits burst_waits_of(const struct tenants *ts, const struct context
 		}
 		out.members[out.nmembers++] = (struct burst_member){
 			(size_t)(w - out.v), arena_strdup(a, d->ns), arena_strdup(a, d->name)};
+		ask(w, pod_asks_get(t, d->ns, d->name, a));
 		join(w, pod, d, eta, counts_up_to(c, d->tenant));
 	}
 	return out;

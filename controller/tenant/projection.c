@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "controller/tenant/gang_names.h"
 #include "controller/tenant/pod_affinity.h"
+#include "controller/tenant/pod_asks.h"
 #include "controller/tenant/pod_ends.h"
 #include "controller/tenant/pod_keep.h"
 #include "controller/tenant/pod_requests.h"
@@ -52,6 +53,9 @@ static const struct scan_want pod_notes[] = {SCAN_PLAIN(CHECKPOINT_WANTED),
 					     SCAN_PLAIN(GANG_LWS_SIZE),
 					     SCAN_PLAIN(REQUEST_CONSUME),
 					     SCAN_PLAIN(BURST_WORKLOAD),
+					     SCAN_PLAIN(ASKS_RUNTIME),
+					     SCAN_PLAIN(ASKS_START_BY),
+					     SCAN_PLAIN(ASKS_DATA_CLASS),
 					     SCAN_PLAIN(KEEP_DO_NOT_DISRUPT),
 					     SCAN_PLAIN(KEEP_KARPENTER_DO_NOT_DISRUPT),
 					     SCAN_PLAIN(KEEP_SAFE_TO_EVICT),
@@ -508,6 +512,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
 		return tp;
+	tp->asks = p->node ? NULL : pod_asks_of(o, a);
 	tp->workload = p->node ? NULL : pod_workload_annotation(o, a);
 	tp->owner = p->node ? NULL : pod_workload_owner(o, a);
 	if (!claims_of(spec, tp, a))

@@ -229,6 +229,9 @@ struct tenant_pod {
 	const char *undecided;
 	/* gang that the pod names; NULL: none */
 	struct gang_name *gang;
+	/* what a pod without a Node declares for BurstPolicies; NULL: nothing, or the pod has a
+	 * Node */
+	const struct pod_asks *asks;
 	/* workload: text of the annotation; owner: controller of the pod (tenant/pod_workload.h).
 	 * NULL: not set, or the pod has a Node. */
 	const char *workload, *owner;

@@ -906,8 +906,31 @@ def workloads(plane, judge):
     judge.may(author, "PATCH", f"{PODS}/plain", annotations(workload="sweep"))
     judge.may(author, "POST", JOBS, job("sweep", "sweep"))
     judge.may_not(author, "POST", JOBS, job("other", "other"))
+    declarations(plane, judge, author)
     testbed.wait_for("the Job's pod, which its controller makes", lambda: [
         p for p in plane.get(PODS)["items"] if (p["metadata"].get("labels") or {}).get("job-name") == "sweep"], 60)
+
+
+def declaring(kind, name, **notes):
+    """A pod or Job whose pods have these annotations."""
+    o = named(name) if kind == "Pod" else job(name, None)
+    template = o if kind == "Pod" else o["spec"]["template"]
+    template["metadata"]["annotations"] = {f"drover.dev/{k.replace('_', '-')}": v for k, v in notes.items()}
+    return o
+
+
+def declarations(plane, judge, author):
+    """deploy/tenant-annotations.yaml: what drover cannot read is refused, and the rest is not."""
+    plane.kubectl("apply", "-f", ROOT / "deploy/tenant-annotations.yaml")
+    good = {"expected_runtime": "1h30m", "latest_start": "2026-12-01T10:20:00Z", "data_class": "public"}
+    testbed.wait_for("policy drover-annotations in force", lambda: author.ask(
+        "POST", f"{PODS}?dryRun=All", declaring("Pod", "asks", expected_runtime="soon"))[0] == 422, 60)
+    for kind, path in (("Pod", PODS), ("Job", JOBS)):
+        judge.may(author, "POST", f"{path}?dryRun=All", declaring(kind, "asks", **good))
+        for name, value in (("expected_runtime", "soon"), ("expected_runtime", "-1h"), ("expected_runtime", "0s"),
+                            ("expected_runtime", "99999h"), ("latest_start", "tomorrow"), ("data_class", "a b"),
+                            ("data_class", "")):
+            judge.refused(author, "POST", f"{path}?dryRun=All", declaring(kind, "asks", **{**good, name: value}))
 
 
 def main():

@@ -259,8 +259,7 @@ static void what_runs_and_what_has_ended_counts(void **state)
 
 /* --- what no Pod contains --------------------------------------------------------------------- */
 
-/* One entry for each row of docs/burst.md, "What the controller does not know yet", that names a
- * reason. */
+/* One entry for each row of docs/burst.md, "What pods declare", that names a reason. */
 static const struct unknown {
 	const char *field, *reason;
 	/* YAML text of the policy: its trigger, its offer, and further members of its spec. */
@@ -329,6 +328,52 @@ static void what_no_pod_says_is_decided_as_the_page_has_it(void **state)
 	}
 }
 
+/* What a pod declares, and the decision that follows. */
+static const struct declared {
+	const char *annotation, *value, *reason;
+	const char *trigger, *spec;
+} declarations[] = {
+	{"drover.dev/latest-start", "2020-01-01T00:00:00Z", "Chosen", "deadlineSlackUnder: 8760h",
+	 "runtime: {maxRuntime: 1h}"},
+	{"drover.dev/data-class", "public", "Chosen", "maxQueueWait: {default: 1m}",
+	 "runtime: {maxRuntime: 1h}\n  compliance: {dataClassesAllowed: [public]}"},
+	{"drover.dev/data-class", "personal", "DataClassNotAllowed", "maxQueueWait: {default: 1m}",
+	 "runtime: {maxRuntime: 1h}\n  compliance: {dataClassesAllowed: [public]}"},
+	{"drover.dev/expected-runtime", "2h", "Chosen", "maxQueueWait: {default: 1m}",
+	 "runtime: {}"},
+	{"drover.dev/expected-runtime", "59s", "RuntimeTooShort", "maxQueueWait: {default: 1m}",
+	 "runtime: {maxRuntime: 1h, minExpectedRuntime: 1m}"},
+	{"drover.dev/expected-runtime", "10m", "OverheadTooLarge", "maxQueueWait: {default: 1m}",
+	 "runtime: {maxRuntime: 1h, maxOverheadFraction: '0.9'}"},
+	{"drover.dev/expected-runtime", "soon", "AnnotationInvalid", "maxQueueWait: {default: 1m}",
+	 "runtime: {maxRuntime: 1h}"},
+};
+
+static void what_a_pod_declares_counts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(declarations) / sizeof(*declarations); i++) {
+		const struct declared *d = &declarations[i];
+		const struct unknown u = {NULL, NULL, d->trigger, "", d->spec};
+		struct scene *s = mem_new(struct scene);
+		json_t *st;
+
+		start(s, 7310 + i);
+		unknown_policy(s, &u);
+		world_replica(&s->w);
+		world_pod(&s->w, &s->w.tenants[0], "train");
+		world_do(&s->w, &s->w.tenants[0], "PATCH", "/api/v1/namespaces/default/pods/train",
+			 json_pack("{s:{s:{s:s}}}", "metadata", "annotations", d->annotation,
+				   d->value));
+		world_run(&s->w, 150 * 1000);
+		st = status(s, "research", NULL, 0);
+		assert_string_equal(str_or(of_row(st, "default/train", "reason"), "none"),
+				    d->reason);
+		json_decref(st);
+		stop(s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +381,7 @@ int main(void)
 		cmocka_unit_test(a_budget_for_one_of_two_has_one),
 		cmocka_unit_test(of_two_policies_for_one_pod_neither_would_launch),
 		cmocka_unit_test(what_runs_and_what_has_ended_counts),
+		cmocka_unit_test(what_a_pod_declares_counts),
 		cmocka_unit_test(what_no_pod_says_is_decided_as_the_page_has_it),
 	};
 

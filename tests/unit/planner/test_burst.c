@@ -483,6 +483,31 @@ static void hard_filters_come_before_money(void **state)
 	end(&s);
 }
 
+/* The word of a tenant decides whether a launch is worth it, not what it may cost. */
+static void a_run_time_that_a_tenant_declares_bounds_no_cost(void **state)
+{
+	struct set s;
+	int64_t trusted;
+
+	(void)state;
+	begin(&s);
+	s.work[0].runs_ms = HOUR_MS;
+	s.p[0].runtime.max_ms = 5 * HOUR_MS;
+	trusted = go(&s)->cost;
+	s.work[0].said = true;
+	assert_int_equal(go(&s)->cost, EUR(300));
+	assert_true(trusted < EUR(300));
+	s.offers[0].kind.ends_at = s.offers[1].kind.ends_at = noon() + 2 * HOUR_MS;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN); /* the cloud ends it after the work */
+	/* Without a limit in the policy, the declared time is the limit. */
+	s.p[0].runtime.max_ms = 0;
+	assert_int_equal(go(&s)->cost, trusted);
+	s.work[0].wrong = "annotation x: want y";
+	assert_int_equal(go(&s)->code, BURST_ASKS_WRONG);
+	assert_string_equal(burst_text(go(&s), s.a), "annotation x: want y");
+	end(&s);
+}
+
 static void run_times_are_known_and_worth_it(void **state)
 {
 	struct set s;
@@ -505,7 +530,7 @@ static void run_times_are_known_and_worth_it(void **state)
 	assert_int_equal(go(&s)->code, BURST_OVERHEAD);
 	s.p[0].runtime.overhead = 166667;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
-	s.offers[0].kind.ends_at = s.offers[1].kind.ends_at = noon() + 2 * HOUR_MS - 1;
+	s.offers[0].kind.ends_at = s.offers[1].kind.ends_at = noon() + HOUR_MS + 10 * MIN_MS - 1;
 	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
 	s.offers[0].kind.ends_at = 0;
 	assert_string_equal(go(&s)->offer->kind.zone, "a");
@@ -635,6 +660,7 @@ int main(void)
 		cmocka_unit_test(any_trigger_and_all_guards),
 		cmocka_unit_test(windows_and_freeze_dates_shut_a_policy),
 		cmocka_unit_test(hard_filters_come_before_money),
+		cmocka_unit_test(a_run_time_that_a_tenant_declares_bounds_no_cost),
 		cmocka_unit_test(run_times_are_known_and_worth_it),
 		cmocka_unit_test(a_cooldown_follows_the_scope_of_the_error),
 		cmocka_unit_test(limits_of_size_and_rate_hold),

@@ -1,0 +1,82 @@
+#include "controller/tenant/pod_asks.h"
+
+#include <string.h>
+
+#include "api/annotations.h"
+#include "base/str.h"
+#include "controller/tenant/tenant.h"
+
+#define DATA_CLASS_MAX 63
+/* Bytes of an invalid value that the error shows; the tenant chooses the length. */
+#define SHOWN 40
+
+static const char *note(const json_t *pod, const char *name)
+{
+	return json_str_at(pod, "metadata", "annotations", name);
+}
+
+static const char *wrong(const char *name, const char *want, const char *got, struct arena *a)
+{
+	char *shown = arena_strndup(a, got, strnlen(got, SHOWN));
+
+	str_printable(shown);
+	return arena_printf(a, "annotation %s: want %s, got \"%s\"%s", name, want, shown,
+			    strlen(got) > SHOWN ? " and more" : "");
+}
+
+static bool is_class(const char *s)
+{
+	const size_t n =
+		strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+
+	return n && n <= DATA_CLASS_MAX && !s[n];
+}
+
+/* Returns the time, ms, after which the kubelet ends the pod (core/v1
+ * PodSpec.activeDeadlineSeconds); 0: never. */
+static int64_t deadline_of(const json_t *pod)
+{
+	const int64_t s = json_int_at(pod, "spec", "activeDeadlineSeconds");
+
+	return s > 0 && s <= INT32_MAX ? s * 1000 : 0;
+}
+
+const struct pod_asks *pod_asks_of(const json_t *pod, struct arena *a)
+{
+	const char *runs = note(pod, ASKS_RUNTIME), *start = note(pod, ASKS_START_BY),
+		   *class = note(pod, ASKS_DATA_CLASS);
+	const int64_t deadline = deadline_of(pod);
+	struct pod_asks *p;
+
+	if (!runs && !start && !class && !deadline)
+		return NULL;
+	p = arena_new_obj(a, struct pod_asks);
+	if (runs && (!str_to_duration(runs, &p->runs_ms) || p->runs_ms <= 0 ||
+		     p->runs_ms > POD_ASKS_RUNTIME_MAX))
+		p->wrong = wrong(ASKS_RUNTIME, "a duration up to a year such as 3h", runs, a);
+	else if (deadline && (!runs || deadline < p->runs_ms))
+		p->runs_ms = deadline;
+	if (start && !str_to_time(start, &p->start_by))
+		p->wrong = wrong(ASKS_START_BY, "a time such as 2026-12-01T10:20:00Z", start, a);
+	if (class && is_class(class))
+		p->data_class = arena_strdup(a, class);
+	else if (class)
+		p->wrong = wrong(ASKS_DATA_CLASS, "1 to 63 letters, digits, '-', '_' and '.'",
+				 class, a);
+	return p;
+}
+
+const struct pod_asks *pod_asks_get(const struct tenant *t, const char *ns, const char *name,
+				    struct arena *a)
+{
+	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
+	struct pod_asks *copy;
+
+	if (!p || !p->asks)
+		return NULL;
+	copy = arena_new_obj(a, struct pod_asks);
+	*copy = *p->asks;
+	copy->data_class = arena_strdup(a, copy->data_class);
+	copy->wrong = arena_strdup(a, copy->wrong);
+	return copy;
+}

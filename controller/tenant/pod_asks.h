@@ -1,0 +1,42 @@
+#ifndef CONTROLLER_TENANT_POD_ASKS_H
+#define CONTROLLER_TENANT_POD_ASKS_H
+
+#include <stdint.h>
+#include "base/arena.h"
+#include "base/data/json.h"
+
+struct tenant;
+
+/*
+ * pod_asks: what a waiting pod declares about itself for BurstPolicies (docs/pods.md):
+ *
+ *   drover.dev/expected-runtime   duration such as "3h"; spec.activeDeadlineSeconds of the pod is
+ *                                 an upper bound, and the value if the annotation is missing
+ *   drover.dev/latest-start       RFC 3339 time
+ *   drover.dev/data-class         at most 63 letters, digits, '-', '_' and '.'
+ *
+ * Controllers copy annotations from the pod template. All of it is the tenant's word: it decides
+ * whether a policy launches for the pod, never how much the launch may cost.
+ * Tests: tests/unit/controller/tenant/test_pod_asks.c
+ */
+#define POD_ASKS_RUNTIME_MAX ((int64_t)366 * 24 * 3600 * 1000)
+
+struct pod_asks {
+	/* Expected run time in ms; 0: not declared */
+	int64_t runs_ms;
+	/* Latest time at which the pod must start, Unix ms; 0: not declared */
+	int64_t start_by;
+	/* NULL: not declared */
+	const char *data_class;
+	/* Why an annotation cannot be used, as text that names it; NULL: all are valid */
+	const char *wrong;
+};
+
+/* Returns what the pod declares, in the arena; NULL: it declares nothing. */
+const struct pod_asks *pod_asks_of(const json_t *pod, struct arena *a);
+/* Returns what a waiting pod of the tenant declares, as a copy in the arena; NULL: nothing, or
+ * there is no such pod. */
+const struct pod_asks *pod_asks_get(const struct tenant *t, const char *ns, const char *name,
+				    struct arena *a);
+
+#endif
