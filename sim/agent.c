@@ -53,7 +53,7 @@ static struct http_req *ask(struct sim_agent *a, const char *method, const char 
 	};
 	struct http_req *q;
 
-	if (!sim_rack_reaches(a->machine, a->boot.endpoint))
+	if (!sim_machine_reaches(a->machine, a->boot.endpoint))
 		return NULL;
 	sig = proto_sign(a->key, method, target, body, len);
 	h[1].value = sig;
@@ -71,7 +71,7 @@ static bool judge(struct sim_agent *a, const struct http_reply *r, const struct 
 	*off = false;
 	/* Ignores a reply that arrives after the switch has moved the machine's port, as if the
 	 * reply were lost. */
-	if (!sim_rack_reaches(a->machine, a->boot.endpoint))
+	if (!sim_machine_reaches(a->machine, a->boot.endpoint))
 		return false;
 	if (r && r->status < 300) {
 		a->refused_since = 0;
@@ -245,12 +245,12 @@ static void begin(struct sim_agent *a)
 	struct sim_machine *m = a->machine;
 
 	sim_machine_say(m, "agent: %s", a->order->id);
-	if (sim_rack_fault(m, name, "Reboot", NULL)) {
+	if (sim_machine_fault(m, name, "Reboot", NULL)) {
 		sim_machine_reboot(m);
 		return;
 	}
-	a->silent |= sim_rack_fault(m, name, "AgentSilent", NULL);
-	a->pull = sim_rack_fault(m, name, "PullDrive", NULL);
+	a->silent |= sim_machine_fault(m, name, "AgentSilent", NULL);
+	a->pull = sim_machine_fault(m, name, "PullDrive", NULL);
 	for (unsigned i = 0; i < m->ndrives; i++)
 		drive_lie(m->drives[i], false);
 	a->phase = name;
@@ -398,8 +398,8 @@ static void on_hello(const struct http_reply *r, const struct err *e, void *arg)
 	}
 	if (a->welcome) {
 		sim_machine_say(a->machine, "agent: welcome");
-		a->silent |= sim_rack_fault(a->machine, "Agent", "AgentSilent", NULL);
-		if (sim_rack_fault(a->machine, "Agent", "Reboot", NULL)) {
+		a->silent |= sim_machine_fault(a->machine, "Agent", "AgentSilent", NULL);
+		if (sim_machine_fault(a->machine, "Agent", "Reboot", NULL)) {
 			sim_machine_reboot(a->machine);
 			return;
 		}
@@ -485,17 +485,17 @@ struct sim_agent *sim_agent_new(struct loop_group *g, struct sim_machine *m, con
 				    .serial = m->serial,
 				    .manufacturer = "drover",
 				    .product = m->model};
-	if (sim_rack_fault(m, "Agent", "WrongUUID", NULL))
+	if (sim_machine_fault(m, "Agent", "WrongUUID", NULL))
 		a->dmi.system_uuid = "00000000-0000-0000-0000-000000000bad";
 	a->version = "sim-" DROVER_VERSION;
 	a->protocol = PROTO_VERSION;
-	if (sim_rack_fault(m, "Agent", "AgentVersion", NULL)) {
+	if (sim_machine_fault(m, "Agent", "AgentVersion", NULL)) {
 		a->version = "sim-other";
 		a->protocol++;
 	}
 	s.base_url = a->boot.endpoint;
 	s.ca_pem = a->boot.ca_pem;
-	a->peer = http_peer_new(sim_rack_spec_of(m->rack)->http, &s, e);
+	a->peer = http_peer_new(m->site->http, &s, e);
 	if (!a->peer)
 		goto failed;
 	sim_machine_say(m, "agent: booting");

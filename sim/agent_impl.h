@@ -4,7 +4,6 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "sim/agent.h"
-#include "sim/rack.h"
 #include "wipe/proto.h"
 
 /*

@@ -16,7 +16,7 @@
 
 static bool is_known(const struct sim_agent *a, const char *origin)
 {
-	const struct sim_route *r = sim_rack_spec_of(a->machine->rack)->routes;
+	const struct sim_route *r = a->machine->site->routes;
 
 	for (; r && r->segment; r++)
 		if (str_eq(r->origin, origin))
@@ -29,9 +29,9 @@ static int ask(const struct sim_agent *a, const char *address)
 	char origin[80];
 
 	str_format(origin, sizeof(origin), "https://%s", address);
-	return !is_known(a, origin)		      ? PROTO_NOT_ASKED
-	       : sim_rack_reaches(a->machine, origin) ? PROTO_ANSWERED
-						      : PROTO_SILENT;
+	return !is_known(a, origin)			 ? PROTO_NOT_ASKED
+	       : sim_machine_reaches(a->machine, origin) ? PROTO_ANSWERED
+							 : PROTO_SILENT;
 }
 
 static void probe(struct sim_agent *a)

@@ -396,7 +396,7 @@ static void wipe(struct sim_agent *a)
 
 static void plant_all(struct sim_agent *a)
 {
-	bool fails = sim_rack_fault(a->machine, "wipe", "WipeFails", NULL);
+	bool fails = sim_machine_fault(a->machine, "wipe", "WipeFails", NULL);
 
 	for (size_t i = 0; i < a->nunits; i++)
 		if (sound(&a->units[i]))
@@ -421,7 +421,7 @@ void agent_begin_wipe(struct sim_agent *a)
 		return;
 	}
 	drive_lie(a->machine->drives[a->machine->ndrives - 1],
-		  sim_rack_fault(a->machine, "wipe", "DriveLies", NULL));
+		  sim_machine_fault(a->machine, "wipe", "DriveLies", NULL));
 	a->phase = "canaries";
 	agent_step(a, TICK_MS, plant_all);
 }
@@ -579,7 +579,7 @@ static void verify(struct sim_agent *a)
 void agent_begin_verify(struct sim_agent *a)
 {
 	const char *uuid = a->order->evidence->machine.system_uuid;
-	bool torn = sim_rack_fault(a->machine, "verify", "DriveUnreadable", NULL);
+	bool torn = sim_machine_fault(a->machine, "verify", "DriveUnreadable", NULL);
 
 	if (!a->nunits || !str_eq(a->nonce, a->order->nonce)) {
 		agent_fail(a, "NotWiped",

@@ -275,10 +275,10 @@ static void begin_image(struct sim_agent *a, struct drive *d)
 		w->out = mem_alloc(OUT_BYTES);
 		(void)ZSTD_DCtx_setParameter(w->zd, ZSTD_d_windowLogMax, WINDOW_LOG);
 	}
-	if (!sim_rack_reaches(a->machine, origin))
+	if (!sim_machine_reaches(a->machine, origin))
 		agent_fail(a, "ImageUnavailable", "%s is not reachable from segment \"%s\"", origin,
-			   sim_rack_segment(a->machine));
-	else if (!(w->peer = http_peer_new(sim_rack_spec_of(a->machine->rack)->http, &s, &e)))
+			   a->machine->segment);
+	else if (!(w->peer = http_peer_new(a->machine->site->http, &s, &e)))
 		agent_fail(a, "OrderInvalid", "%s", e.text);
 	else
 		start(w);
@@ -411,7 +411,7 @@ void agent_begin_write(struct sim_agent *a)
 	case PROTO_WRITE_IMAGE:
 		d = agent_drive(a, a->order->drive);
 		if (d) {
-			drive_lie(d, sim_rack_fault(a->machine, "write", "DriveLies", NULL));
+			drive_lie(d, sim_machine_fault(a->machine, "write", "DriveLies", NULL));
 			begin_image(a, d);
 		} else {
 			agent_fail(a, "DriveMissing", "no drive %s", a->order->drive);

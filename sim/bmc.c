@@ -6,7 +6,6 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/rack.h"
 
 /*
  * Handles one request (DSP0266 sections 7 to 9). The checks run in this sequence:
@@ -97,14 +96,6 @@ const struct bmc_route bmc_routes[] = {
 
 /* --- helpers ---------------------------------------------------------------------------------- */
 
-void bmc_set(char **slot, const char *text)
-{
-	char *copy = mem_strdup(text);
-
-	free(*slot);
-	*slot = copy;
-}
-
 json_t *bmc_link(const char *path)
 {
 	return json_pack("{s:s}", "@odata.id", path);
@@ -128,7 +119,7 @@ const char *bmc_address(const struct bmc_call *c)
 
 bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
 {
-	return sim_rack_fault(b->m, "Request", what, value);
+	return sim_machine_fault(b->m, "Request", what, value);
 }
 
 /* --- replies ---------------------------------------------------------------------------------- */

@@ -154,15 +154,15 @@ static void set_boot(struct sim_bmc *b, const json_t *boot)
 	struct sim_machine *m = b->m;
 
 	if (uri)
-		bmc_set(&m->http_boot_uri, str_or(json_string_value(uri), NULL));
+		sim_text_set(&m->http_boot_uri, str_or(json_string_value(uri), NULL));
 	if (str_eq(target, "None") || str_eq(when, "Disabled")) {
-		bmc_set(&m->boot_target, "None");
-		bmc_set(&m->boot_enabled, "Disabled");
+		sim_text_set(&m->boot_target, "None");
+		sim_text_set(&m->boot_enabled, "Disabled");
 	} else {
 		if (target)
-			bmc_set(&m->boot_target, target);
+			sim_text_set(&m->boot_target, target);
 		if (when || target)
-			bmc_set(&m->boot_enabled, str_or(when, "Once"));
+			sim_text_set(&m->boot_enabled, str_or(when, "Once"));
 	}
 	if (mode)
 		m->legacy_boot = str_eq(mode, "Legacy");
@@ -223,8 +223,8 @@ void bmc_dialect_attributes(struct bmc_call *c)
 	if (str_eq(device, BMC_VCD) || str_eq(c->b->m->boot_target, BMC_VCD)) {
 		bool cd = str_eq(device, BMC_VCD);
 
-		bmc_set(&c->b->m->boot_target, cd ? BMC_VCD : "None");
-		bmc_set(&c->b->m->boot_enabled, cd ? "Once" : "Disabled");
+		sim_text_set(&c->b->m->boot_target, cd ? BMC_VCD : "None");
+		sim_text_set(&c->b->m->boot_enabled, cd ? "Once" : "Disabled");
 		sim_machine_save(c->b->m);
 	}
 }
@@ -314,7 +314,7 @@ static void put(struct sim_bmc *b, size_t at, const char *image)
 	const char *slash = b->m->image ? strrchr(b->m->image, '/') : NULL;
 
 	if (slash)
-		bmc_set(&b->last_name, slash + 1);
+		sim_text_set(&b->last_name, slash + 1);
 	b->was_in = b->m->image && !image;
 	b->slot = at;
 	bmc_put_medium(b, image);

@@ -163,7 +163,6 @@ const char *bmc_address(const struct bmc_call *c);
 bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value);
 /* Returns loop_now() of the BMC's loop. */
 int64_t bmc_now(const struct sim_bmc *b);
-void bmc_set(char **slot, const char *text);
 
 /* bmc_message.c. After the message id follow as many texts as the message has arguments. */
 #define bmc_message(property, ...) bmc_message_(property, __VA_ARGS__, (const char *)NULL)

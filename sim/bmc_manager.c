@@ -55,7 +55,7 @@ json_t *bmc_get_slot(struct bmc_call *c)
 void bmc_put_medium(struct sim_bmc *b, const char *image)
 {
 	loop_timer_stop(&b->vanish);
-	bmc_set(&b->m->image, image);
+	sim_text_set(&b->m->image, image);
 	sim_machine_save(b->m);
 	bmc_event(b, "VirtualMediaChanged",
 		  image ? "A medium was inserted." : "The medium was removed.", bmc_slot_path(b));

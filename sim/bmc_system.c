@@ -137,18 +137,18 @@ static void set_boot(struct sim_machine *m, const json_t *boot)
 	const json_t *uri = json_object_get(boot, "HttpBootUri");
 
 	if (uri)
-		bmc_set(&m->http_boot_uri, json_string_value(uri));
+		sim_text_set(&m->http_boot_uri, json_string_value(uri));
 	if (str_eq(target, "None") || str_eq(when, "Disabled")) {
-		bmc_set(&m->boot_target, "None");
-		bmc_set(&m->boot_enabled, "Disabled");
+		sim_text_set(&m->boot_target, "None");
+		sim_text_set(&m->boot_enabled, "Disabled");
 		return;
 	}
 	if (target)
-		bmc_set(&m->boot_target, target);
+		sim_text_set(&m->boot_target, target);
 	if (when)
-		bmc_set(&m->boot_enabled, when);
+		sim_text_set(&m->boot_enabled, when);
 	else if (target && (!m->boot_enabled || str_eq(m->boot_enabled, "Disabled")))
-		bmc_set(&m->boot_enabled, "Once");
+		sim_text_set(&m->boot_enabled, "Once");
 }
 
 void bmc_patch_system(struct bmc_call *c)

@@ -23,7 +23,7 @@ int fault_list_add(struct fault_list *l, const char *text, size_t len, struct er
 void fault_list_clear(struct fault_list *l, const char *machine);
 
 /* True if the fault `what` applies to the machine now; then counts the fault down. The rules are
- * those of sim_rack_fault(). chance() returns a uniform number in 0..999999, for rows with a
+ * those of sim_machine_fault(). chance() returns a uniform number in 0..999999, for rows with a
  * probability. */
 bool fault_list_strikes(struct fault_list *l, const char *machine, const char *when,
 			const char *what, uint64_t (*chance)(void *arg), void *arg, int64_t *value);

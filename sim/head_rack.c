@@ -23,7 +23,8 @@ static void power(void *machine, bool on)
 
 static bool reaches(void *machine)
 {
-	const char *segment = sim_rack_segment(machine);
+	const struct sim_machine *m = machine;
+	const char *segment = m->segment;
 
 	return str_empty(segment) || str_eq(segment, "provisioning");
 }

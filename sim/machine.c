@@ -12,12 +12,6 @@
 #include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/agent.h"
-#include "sim/dialect.h"
-#include "sim/medium.h"
-#include "sim/node.h"
-#include "sim/rack.h"
-#include "wipe/proto.h"
 
 #define COLD_MS 2000 /* Additional time of POST after a power loss, in ms. */
 #define STATE_MAX (64 << 10)
@@ -31,7 +25,7 @@ const char *sim_doing_name(enum sim_doing d)
 
 struct loop_group *sim_machine_group(const struct sim_machine *m)
 {
-	return sim_rack_group(m->rack);
+	return m->site->group;
 }
 
 static struct loop *loop_here(const struct sim_machine *m)
@@ -39,12 +33,23 @@ static struct loop *loop_here(const struct sim_machine *m)
 	return loop_of(sim_machine_group(m));
 }
 
-static void set_text(char **slot, const char *text)
+void sim_text_set(char **slot, const char *text)
 {
 	char *old = *slot;
 
 	*slot = mem_strdup(text);
 	free(old);
+}
+
+bool sim_machine_reaches(const struct sim_machine *m, const char *origin)
+{
+	return sim_site_reaches(m->site, m->segment, origin);
+}
+
+bool sim_machine_fault(const struct sim_machine *m, const char *when, const char *what,
+		       int64_t *value)
+{
+	return sim_site_fault(m->site, m->name, when, what, value);
 }
 
 void sim_machine_say(struct sim_machine *m, const char *fmt, ...)
@@ -59,26 +64,9 @@ void sim_machine_say(struct sim_machine *m, const char *fmt, ...)
 
 /* --- times ----------------------------------------------------------------------------- */
 
-static int64_t or_fast(int64_t given, int64_t fast)
-{
-	return given > 0 ? given : fast;
-}
-
-struct sim_times sim_times_or_fast(const struct sim_times *t)
-{
-	return (struct sim_times){
-		.power_ms = or_fast(t->power_ms, 500),
-		.post_ms = or_fast(t->post_ms, 1500),
-		.kernel_ms = or_fast(t->kernel_ms, 500),
-		.system_ms = or_fast(t->system_ms, 2000),
-		.wipe_bytes_per_s = or_fast(t->wipe_bytes_per_s, 4ll << 30),
-		.write_bytes_per_s = or_fast(t->write_bytes_per_s, 1ll << 30),
-	};
-}
-
 struct sim_times sim_machine_times(const struct sim_machine *m)
 {
-	return sim_times_or_fast(&sim_rack_spec_of(m->rack)->times);
+	return sim_times_or_fast(&m->site->times);
 }
 
 /* Adds a random part of up to a tenth, so that no two machines run in lockstep. */
@@ -91,7 +79,7 @@ int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms)
 
 static char *file_of(const struct sim_machine *m, const char *rest)
 {
-	const char *data = sim_rack_spec_of(m->rack)->data;
+	const char *data = m->site->data;
 
 	return data ? mem_printf("%s/%s%s", data, m->name, rest) : NULL;
 }
@@ -131,7 +119,7 @@ void sim_machine_save(struct sim_machine *m)
 	free(path);
 }
 
-static void changed(struct sim_machine *m)
+void sim_machine_changed(struct sim_machine *m)
 {
 	sim_machine_save(m);
 	if (m->changed)
@@ -170,10 +158,10 @@ static void load(struct sim_machine *m)
 	m->on = json_true_at(j, "on");
 	m->boots = (unsigned)json_int_at(j, "boots");
 	str_copy(m->boot_id, sizeof(m->boot_id), str_or(json_str_at(j, "bootID"), ""));
-	set_text(&m->image, json_str_at(j, "image"));
-	set_text(&m->boot_target, json_str_at(j, "bootTarget"));
-	set_text(&m->boot_enabled, json_str_at(j, "bootEnabled"));
-	set_text(&m->http_boot_uri, json_str_at(j, "httpBootURI"));
+	sim_text_set(&m->image, json_str_at(j, "image"));
+	sim_text_set(&m->boot_target, json_str_at(j, "bootTarget"));
+	sim_text_set(&m->boot_enabled, json_str_at(j, "bootEnabled"));
+	sim_text_set(&m->http_boot_uri, json_str_at(j, "httpBootURI"));
 	m->legacy_boot = json_true_at(j, "legacyBoot");
 	for (int i = SIM_OFF; i <= SIM_NOTHING; i++)
 		if (str_eq(doing, doing_names[i]))
@@ -182,101 +170,20 @@ static void load(struct sim_machine *m)
 
 /* --- boot ------------------------------------------------------------------------------------- */
 
-static void boot_disk(struct sim_machine *m)
-{
-	struct err e;
-
-	m->node = sim_node_new(sim_machine_group(m), m, &e);
-	m->doing = m->node ? SIM_NODE : SIM_NOTHING;
-	if (!m->node)
-		sim_machine_say(m, "nothing to boot: %s", e.text);
-	sim_machine_save(m);
-}
-
-static void on_medium(const char *block, const struct err *e, struct sim_machine *m)
-{
-	struct sim_medium *done = m->medium;
-	struct err bad;
-
-	m->medium = NULL;
-	if (block)
-		m->agent = sim_agent_new(sim_machine_group(m), m, block, PROTO_BOOT_BLOCK, &bad);
-	if (m->agent) {
-		m->doing = SIM_AGENT;
-		sim_machine_save(m);
-	} else {
-		sim_machine_say(m, "cannot boot the medium: %s", block ? bad.text : e->text);
-		boot_disk(m);
-	}
-	sim_medium_free(done);
-}
-
-/* Returns the boot target that boots virtual media; NULL: Cd and UsbCd do. */
-static const char *virtual_cd(const struct sim_machine *m)
-{
-	const struct sim_dialect *d = sim_rack_dialect(m);
-
-	return d ? d->quirks.boot.cd : NULL;
-}
-
-/* Returns the URL of the medium that the boot override selects; NULL: none, the machine does not
- * boot a medium. */
-static const char *boot_url(const struct sim_machine *m)
-{
-	const char *cd = virtual_cd(m);
-
-	if (!m->boot_enabled || str_eq(m->boot_enabled, "Disabled") || m->legacy_boot)
-		return NULL;
-	if (str_eq(m->boot_target, str_or(cd, "Cd")) || (!cd && str_eq(m->boot_target, "UsbCd")))
-		return m->image;
-	return str_eq(m->boot_target, "UefiHttp") ? m->http_boot_uri : NULL;
-}
-
-static void firmware(struct sim_machine *m)
-{
-	char *url;
-
-	if (sim_rack_fault(m, "POST", "MediaVanishes", NULL))
-		set_text(&m->image, NULL);
-	url = mem_strdup(boot_url(m));
-	if (str_eq(m->boot_enabled, "Once")) {
-		set_text(&m->boot_enabled, "Disabled");
-		set_text(&m->boot_target, "None");
-	}
-	if (url && !sim_rack_fault(m, "POST", "BootsDisk", NULL))
-		m->medium = sim_medium_fetch(m, url, on_medium);
-	else if (m->net_boot && m->net_boot->boots(m, m->net_boot->arg))
-		/* Does nothing more: the head node boots the machine, and the system that it
-		 * installs is not simulated here. */
-		m->doing = SIM_NOTHING;
-	else
-		boot_disk(m);
-	free(url);
-	changed(m);
-}
-
 static void on_timer(void *arg)
 {
 	struct sim_machine *m = arg;
 
-	if (sim_rack_fault(m, "POST", "Reboot", NULL))
+	if (sim_machine_fault(m, "POST", "Reboot", NULL))
 		sim_machine_reboot(m);
 	else
-		firmware(m);
+		m->site->firmware->boot(m);
 }
 
 static void stop_all(struct sim_machine *m)
 {
-	struct sim_agent *agent = m->agent;
-	struct sim_node *node = m->node;
-
 	loop_timer_stop(&m->timer);
-	sim_medium_free(m->medium);
-	m->medium = NULL;
-	m->agent = NULL;
-	m->node = NULL;
-	sim_agent_free(agent);
-	sim_node_free(node);
+	m->site->firmware->stop(m);
 	m->doing = SIM_OFF;
 }
 
@@ -316,7 +223,7 @@ static void switch_to(struct sim_machine *m, bool on)
 		m->net_boot->powered(m, m->net_boot->arg);
 	if (on)
 		begin_boot(m);
-	changed(m);
+	sim_machine_changed(m);
 }
 
 static void on_power(void *arg)
@@ -353,12 +260,12 @@ void sim_machine_reboot(struct sim_machine *m)
 		return;
 	stop_all(m);
 	begin_boot(m);
-	changed(m);
+	sim_machine_changed(m);
 }
 
 /* --- start and end ---------------------------------------------------------------------------- */
 
-static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
+static void open_drives(struct sim_machine *m, const struct sim_site *s)
 {
 	m->ndrives = s->drives ? s->drives : 2;
 	if (m->ndrives > MACHINE_DRIVES)
@@ -370,7 +277,7 @@ static void open_drives(struct sim_machine *m, const struct sim_rack_spec *s)
 		str_format(rest, sizeof(rest), "-drive%u", i);
 		path = file_of(m, rest);
 		str_format(m->wwns[i], sizeof(m->wwns[i]), "eui.0025385%05x%04x", m->number, i);
-		m->drives[i] = drive_open(path, or_fast(s->drive_bytes, 16ll << 30), &e);
+		m->drives[i] = drive_open(path, s->drive_bytes ? s->drive_bytes : 16ll << 30, &e);
 		free(path);
 		if (!m->drives[i])
 			m->problem = e;
@@ -387,24 +294,24 @@ static void come_back(struct sim_machine *m)
 	if (!m->on)
 		m->doing = SIM_OFF;
 	else if (m->doing == SIM_NODE)
-		boot_disk(m);
+		m->site->firmware->boot_disk(m);
 	else if (m->doing != SIM_NOTHING)
 		begin_boot(m);
 	if (from_medium) {
-		set_text(&m->boot_target, str_or(virtual_cd(m), "Cd"));
+		sim_text_set(&m->boot_target, str_or(m->virtual_cd, "Cd"));
 		m->legacy_boot = false;
-		set_text(&m->boot_enabled, "Once");
+		sim_text_set(&m->boot_enabled, "Once");
 	}
 	if (m->doing == SIM_POST)
 		loop_timer_start(&m->timer, COLD_MS + sim_machine_times(m).post_ms);
 	sim_machine_save(m);
 }
 
-void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number)
+void sim_machine_init(struct sim_machine *m, const struct sim_site *s, unsigned number,
+		      const char *virtual_cd)
 {
-	const struct sim_rack_spec *s = sim_rack_spec_of(r);
-
-	*m = (struct sim_machine){.rack = r, .number = number};
+	*m = (struct sim_machine){.site = s, .number = number, .virtual_cd = virtual_cd};
+	m->segment = mem_strdup("");
 	str_format(m->name, sizeof(m->name), "gpu-%u", number);
 	str_format(m->uuid, sizeof(m->uuid), "4c4c4544-0035-3410-8050-%012x", 0xc04f3100u + number);
 	str_format(m->serial, sizeof(m->serial), "SIM%07u", number);
@@ -427,6 +334,7 @@ void sim_machine_done(struct sim_machine *m)
 	loop_timer_stop(&m->power_timer);
 	for (unsigned i = 0; i < m->ndrives; i++)
 		drive_close(m->drives[i]);
+	free(m->segment);
 	free(m->image);
 	free(m->boot_target);
 	free(m->boot_enabled);

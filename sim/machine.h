@@ -6,14 +6,13 @@
 #include "base/http/http.h"
 #include "base/loop/loop.h"
 #include "sim/drive.h"
+#include "sim/site.h"
 
 /*
  * machine: one server of the rack: power, firmware, drives, and the system that boots.
  *
- *   power on --> POST --> medium inserted and boot override set: fetch it over HTTP, find its boot
- *                         block, run sim/agent.h
- *                     '-> else the root drive: an image with a config drive runs sim/node.h; with
- *                         anything else the machine stays on and does nothing
+ *   power on --> POST --> what the site's firmware boots (firmware.h): the agent on a medium, or
+ *                         the system on the root drive
  *
  * The BMC (sim/bmc.h) changes power and boot settings, and is called back when they change.
  * Durations are those of spec.times, with jitter from loop_random.
@@ -32,25 +31,8 @@ struct sim_agent;
 struct sim_machine;
 struct sim_medium;
 struct sim_node;
-struct sim_rack;
 
 enum sim_doing { SIM_OFF, SIM_POST, SIM_AGENT, SIM_NODE, SIM_NOTHING };
-
-struct sim_times {
-	/* Time in ms from a power request to the change of power. */
-	int64_t power_ms;
-	/* Time in ms from power-on to the boot. */
-	int64_t post_ms;
-	/* Time in ms from the boot of a medium to the agent's hello. */
-	int64_t kernel_ms;
-	/* Time in ms from the boot of the root drive to the start of the kubelet. */
-	int64_t system_ms;
-	/* Erase rate and write rate of one drive; the agent reports these rates and does not exceed
-	 * them. */
-	int64_t wipe_bytes_per_s, write_bytes_per_s;
-};
-/* Returns *t with each 0 replaced by the duration or rate of a fast laptop demo. */
-struct sim_times sim_times_or_fast(const struct sim_times *t);
 
 /* Network boot by a head node (head_rack.h). boots() is called when no medium boots, before the
  * disk boots; powered() on each power change. */
@@ -62,7 +44,10 @@ struct sim_net_boot {
 };
 
 struct sim_machine {
-	struct sim_rack *rack;
+	/* Borrowed. */
+	const struct sim_site *site;
+	/* Segment of the machine's port on the switch, malloc'd; "": none. */
+	char *segment;
 	/* Number of the machine in the rack, from 1. */
 	unsigned number;
 	char name[32], uuid[40], serial[32], mac[20], model[48];
@@ -77,6 +62,8 @@ struct sim_machine {
 	char *image, *boot_target, *boot_enabled, *http_boot_uri;
 	/* True: the boot override is for legacy BIOS, in which no medium of the rack boots. */
 	bool legacy_boot;
+	/* Boot target that boots virtual media; borrowed. NULL: Cd and UsbCd do. */
+	const char *virtual_cd;
 
 	enum sim_doing doing;
 	unsigned boots;
@@ -102,12 +89,14 @@ struct sim_machine {
 	struct err problem;
 };
 
-/* Initializes machine `number`. Until the loop runs, uses only the rack's spec and group, which
- * must be set. */
-void sim_machine_init(struct sim_machine *m, struct sim_rack *r, unsigned number);
+/* Initializes machine `number` of the site, with its port in no segment. */
+void sim_machine_init(struct sim_machine *m, const struct sim_site *s, unsigned number,
+		      const char *virtual_cd);
 /* Frees the machine as if the process were killed: its stored state stays unchanged. */
 void sim_machine_done(struct sim_machine *m);
 void sim_machine_save(struct sim_machine *m);
+/* Saves the machine and calls its changed(). */
+void sim_machine_changed(struct sim_machine *m);
 
 /* Requests a power change, which happens after times.power_ms. */
 void sim_machine_power(struct sim_machine *m, bool on);
@@ -124,6 +113,13 @@ const char *sim_doing_name(enum sim_doing d);
 struct sim_times sim_machine_times(const struct sim_machine *m);
 int64_t sim_machine_jitter(const struct sim_machine *m, int64_t ms);
 struct loop_group *sim_machine_group(const struct sim_machine *m);
+/* True if the machine reaches the origin from its segment. */
+bool sim_machine_reaches(const struct sim_machine *m, const char *origin);
+/* True if the fault `what` applies to the machine now (sim_site_fault()). */
+bool sim_machine_fault(const struct sim_machine *m, const char *when, const char *what,
+		       int64_t *value);
+/* Replaces the text in *slot, which is malloc'd or NULL, by a copy of text. */
+void sim_text_set(char **slot, const char *text);
 /* Replaces the machine's console line. */
 void sim_machine_say(struct sim_machine *m, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -4,7 +4,6 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/rack.h"
 #include "wipe/proto.h"
 
 #define START "{\"endpoint\""
@@ -154,15 +153,15 @@ struct sim_medium *sim_medium_fetch(struct sim_machine *m, const char *url,
 	f->path = mem_strdup(path ? path : "/");
 	buf_init(&f->window, (256 << 10) + PROTO_BOOT_BLOCK + sizeof(START));
 	loop_timer_init(&f->timer, sim_machine_group(m), start, f);
-	f->peer = http_peer_new(sim_rack_spec_of(m->rack)->http, &s, &f->err);
-	if (f->peer && sim_rack_reaches(m, origin)) {
+	f->peer = http_peer_new(m->site->http, &s, &f->err);
+	if (f->peer && sim_machine_reaches(m, origin)) {
 		start(f);
 	} else {
 		if (f->peer)
 			(void)!err_set(&f->err, ERR_UNAVAILABLE, 0,
 				       "%s is not reachable from "
 				       "segment \"%s\"",
-				       origin, sim_rack_segment(m));
+				       origin, m->segment);
 		loop_timer_init(&f->timer, sim_machine_group(m), refused, f);
 		loop_timer_start(&f->timer, 0);
 	}

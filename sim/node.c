@@ -90,8 +90,8 @@ void node_ask(struct sim_node *n, const char *method, const char *path, json_t *
 
 bool node_reaches(const struct sim_node *n)
 {
-	return str_starts(sim_rack_segment(n->machine), "tenant/") &&
-	       sim_rack_reaches(n->machine, n->origin);
+	return str_starts(n->machine->segment, "tenant/") &&
+	       sim_machine_reaches(n->machine, n->origin);
 }
 
 /* --- the Node --------------------------------------------------------------------------------- */
@@ -364,7 +364,7 @@ static void on_timer(void *arg)
 
 	if (n->asking)
 		return;
-	if (n->gpus && sim_rack_fault(n->machine, "Node", "Reboot", NULL)) {
+	if (n->gpus && sim_machine_fault(n->machine, "Node", "Reboot", NULL)) {
 		sim_machine_reboot(n->machine);
 		return;
 	}
@@ -372,7 +372,7 @@ static void on_timer(void *arg)
 		sim_machine_say(n->machine,
 				"kubelet: %s is not reachable from segment "
 				"\"%s\"",
-				n->origin, sim_rack_segment(n->machine));
+				n->origin, n->machine->segment);
 		later(n, AGAIN_MS);
 	} else if (!n->peer) {
 		n->asking = true;
@@ -502,9 +502,9 @@ struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struc
 	node_read_credentials(n);
 	n->booted = loop_wall(loop_of(g));
 	sim_machine_say(m, "booting %s", n->name);
-	n->wrong_uuid = sim_rack_fault(m, "Node", "WrongUUID", NULL);
+	n->wrong_uuid = sim_machine_fault(m, "Node", "WrongUUID", NULL);
 	/* Only a kubelet without credentials of its own presents the token. */
-	if (n->who == NODE_NO_IDENTITY && sim_rack_fault(m, "Node", "TokenRefused", NULL)) {
+	if (n->who == NODE_NO_IDENTITY && sim_machine_fault(m, "Node", "TokenRefused", NULL)) {
 		char *wrong = mem_strdup(n->token), *last = wrong + strlen(wrong) - 1;
 
 		*last = *last == 'a' ? 'b' : 'a';
@@ -513,7 +513,7 @@ struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struc
 		secret_wipe(wrong, strlen(wrong));
 		free(wrong);
 	}
-	if (!sim_rack_fault(m, "Node", "NoKubelet", NULL))
+	if (!sim_machine_fault(m, "Node", "NoKubelet", NULL))
 		later(n, sim_machine_jitter(m, sim_machine_times(m).system_ms));
 	return n;
 }

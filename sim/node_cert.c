@@ -73,7 +73,7 @@ static void take(struct sim_node *n, enum node_who who, const char *text)
 
 static void use_credentials(struct sim_node *n)
 {
-	const struct secret *kubelet = sim_rack_spec_of(n->machine->rack)->kubelet_token;
+	const struct secret *kubelet = n->machine->site->kubelet_token;
 
 	if (n->who == NODE_CERTIFICATE || (n->who == NODE_TOKEN && kubelet)) {
 		secret_free(n->bearer);

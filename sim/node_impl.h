@@ -7,7 +7,6 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "sim/node.h"
-#include "sim/rack.h"
 
 /*
  * node_impl: shared by node.c (boot, Node, Lease), node_join.c (CA of the cluster), node_cert.c

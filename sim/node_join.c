@@ -30,7 +30,7 @@ int node_connect(struct sim_node *n, struct err *e)
 				   .client_cert_pem = n->cert,
 				   .client_key_pem = n->cert ? n->key : NULL,
 				   .user_agent = "sim-kubelet"};
-	struct http_peer *p = http_peer_new(sim_rack_spec_of(n->machine->rack)->http, &s, e);
+	struct http_peer *p = http_peer_new(n->machine->site->http, &s, e);
 
 	if (!p)
 		return -1;
@@ -84,20 +84,20 @@ static void on_info(const struct http_reply *r, const struct err *e, void *arg)
 
 void node_find_cluster(struct sim_node *n, void (*done)(struct sim_node *n))
 {
-	const struct sim_rack_spec *spec = sim_rack_spec_of(n->machine->rack);
+	const struct sim_site *site = n->machine->site;
 	struct http_peer_spec s = {
 		.base_url = n->origin, .learn_pin = true, .user_agent = "sim-kubelet"};
 	struct http_call c = {.path = CLUSTER_INFO, .done = on_info, .arg = n};
 	struct err e;
 
-	for (size_t i = 0; spec->cluster_cas && spec->cluster_cas[i]; i++)
-		if (is_ours(n, spec->cluster_cas[i])) {
-			believe(n, spec->cluster_cas[i]);
+	for (size_t i = 0; site->cluster_cas && site->cluster_cas[i]; i++)
+		if (is_ours(n, site->cluster_cas[i])) {
+			believe(n, site->cluster_cas[i]);
 			done(n);
 			return;
 		}
 	http_peer_free(n->stranger);
-	n->stranger = http_peer_new(spec->http, &s, &e);
+	n->stranger = http_peer_new(site->http, &s, &e);
 	if (!n->stranger) {
 		sim_machine_say(n->machine, "join: %s", e.text);
 		done(n);

@@ -16,6 +16,7 @@
 #include "sim/bmc.h"
 #include "sim/dialect.h"
 #include "sim/fault_list.h"
+#include "sim/firmware.h"
 
 /*
  * The segments of all ports are stored in one file. A new version of the file is written under
@@ -31,27 +32,20 @@
 struct slot {
 	struct sim_machine machine;
 	struct sim_bmc *bmc;
-	/* Segment of the machine's port; "": none. */
-	char *segment;
+	/* Highest fence with which the machine's port was moved. */
 	int64_t fence;
 };
 
 struct sim_rack {
 	struct loop_group *group;
 	struct sim_rack_spec spec;
+	struct sim_site site;
 	struct slot *slots;
 	/* Number of slots (machines) that are initialized. */
 	unsigned n;
 	struct fault_list *faults;
 	char *ports_path;
 };
-
-static const char *const to_drover[] = {"quarantine", "provisioning", NULL};
-
-static struct slot *slot_of(const struct sim_machine *m)
-{
-	return container_of((struct sim_machine *)m, struct slot, machine);
-}
 
 struct sim_machine *sim_rack_machine(struct sim_rack *r, unsigned number)
 {
@@ -68,48 +62,15 @@ struct loop_group *sim_rack_group(const struct sim_rack *r)
 	return r->group;
 }
 
-const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r)
+/* Returns the dialect of the BMC of machine `number`; NULL: the BMC follows the specification. */
+static const struct sim_dialect *dialect_of(const struct sim_rack *r, unsigned number)
 {
-	return &r->spec;
-}
+	const struct sim_dialects *all = r->spec.dialects;
 
-const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m)
-{
-	const struct sim_dialects *all = m->rack->spec.dialects;
-
-	return all && all->n ? all->v[(m->number - 1) % all->n].dialect : NULL;
+	return all && all->n ? all->v[(number - 1) % all->n].dialect : NULL;
 }
 
 /* --- segments --------------------------------------------------------------------------------- */
-
-const char *sim_rack_segment(const struct sim_machine *m)
-{
-	return slot_of(m)->segment;
-}
-
-bool sim_rack_reaches(const struct sim_machine *m, const char *origin)
-{
-	const struct sim_rack_spec *s = &m->rack->spec;
-	const char *segment = sim_rack_segment(m);
-	const char *const *near = s->segments_to_drover ? s->segments_to_drover : to_drover;
-	bool named = false;
-
-	if (!*segment)
-		return false;
-	for (const struct sim_route *t = s->routes; t && t->segment; t++) {
-		if (!str_eq(t->origin, origin))
-			continue;
-		named = true;
-		if (str_eq(t->segment, segment))
-			return true;
-	}
-	if (named)
-		return false;
-	for (; *near; near++)
-		if (str_eq(*near, segment))
-			return true;
-	return !s->routes && str_starts(segment, "tenant/");
-}
 
 static int write_file(const char *path, const char *text, struct err *e)
 {
@@ -138,8 +99,8 @@ static int save_ports(struct sim_rack *r, struct err *e)
 		return 0;
 	for (unsigned i = 0; i < r->n; i++)
 		json_object_set_new(all, r->slots[i].machine.mac,
-				    json_pack("{s:s,s:I}", "segment", r->slots[i].segment, "fence",
-					      (json_int_t)r->slots[i].fence));
+				    json_pack("{s:s,s:I}", "segment", r->slots[i].machine.segment,
+					      "fence", (json_int_t)r->slots[i].fence));
 	text = json_text(all);
 	status = write_file(r->ports_path, text, e);
 	free(text);
@@ -168,25 +129,10 @@ static int load_ports(struct sim_rack *r, struct err *e)
 
 		if (!segment || strlen(segment) > SEGMENT_MAX)
 			continue;
-		free(s->segment);
-		s->segment = mem_strdup(segment);
+		sim_text_set(&s->machine.segment, segment);
 		s->fence = json_int_at(all, s->machine.mac, "fence");
 	}
 	return 0;
-}
-
-/* --- faults ----------------------------------------------------------------------------------- */
-
-static uint64_t chance(void *arg)
-{
-	return loop_random_below(loop_of(((struct sim_rack *)arg)->group), 1000000);
-}
-
-bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what, int64_t *value)
-{
-	struct sim_rack *r = m->rack;
-
-	return r && fault_list_strikes(r->faults, m->name, when, what, chance, r, value);
 }
 
 /* --- requests of users and of the switch driver ----------------------------------------------- */
@@ -235,7 +181,7 @@ static json_t *describe(const struct slot *s)
 			 m->name, "number", (int)m->number, "uuid", m->uuid, "serial", m->serial,
 			 "mac", m->mac, "on", m->on, "doing", sim_doing_name(m->doing), "boots",
 			 (int)m->boots, "image", m->image, "bootTarget", m->boot_target,
-			 "bootEnabled", m->boot_enabled, "segment", s->segment, "drives", drives);
+			 "bootEnabled", m->boot_enabled, "segment", m->segment, "drives", drives);
 }
 
 static void list_machines(struct httpd_req *q, void *arg)
@@ -389,8 +335,8 @@ static void get_port(struct httpd_req *q, void *arg)
 	if (!welcome(r, q))
 		return;
 	if (s)
-		reply(q,
-		      json_pack("{s:s,s:I}", "segment", s->segment, "fence", (json_int_t)s->fence));
+		reply(q, json_pack("{s:s,s:I}", "segment", s->machine.segment, "fence",
+				   (json_int_t)s->fence));
 	else
 		refuse(q, ERR_NOT_FOUND, "no port with this MAC address in this rack");
 }
@@ -424,10 +370,8 @@ static void put_port(struct httpd_req *q, void *arg)
 		return;
 	}
 	s->fence = fence > s->fence ? fence : s->fence;
-	if (!sim_rack_fault(&s->machine, "Request", "PortLie", NULL)) {
-		free(s->segment);
-		s->segment = mem_strdup(segment);
-	}
+	if (!sim_machine_fault(&s->machine, "Request", "PortLie", NULL))
+		sim_text_set(&s->machine.segment, segment);
 	if (save_ports(r, &e) < 0)
 		httpd_reply_err(q, &e);
 	else
@@ -630,6 +574,24 @@ static int check(const struct sim_rack_spec *s, struct err *e)
 	return 0;
 }
 
+static struct sim_site site_of(const struct sim_rack *r)
+{
+	const struct sim_rack_spec *s = &r->spec;
+
+	return (struct sim_site){.group = r->group,
+				 .firmware = &sim_firmware,
+				 .http = s->http,
+				 .faults = r->faults,
+				 .times = s->times,
+				 .drives = s->drives,
+				 .drive_bytes = s->drive_bytes,
+				 .data = s->data,
+				 .segments_to_drover = s->segments_to_drover,
+				 .cluster_cas = s->cluster_cas,
+				 .routes = s->routes,
+				 .kubelet_token = s->kubelet_token};
+}
+
 struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e)
 {
 	struct sim_rack *r;
@@ -641,16 +603,17 @@ struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *
 	r->spec = *s;
 	defaults(&r->spec);
 	r->faults = fault_list_new(s->faults);
+	r->site = site_of(r);
 	r->slots = mem_calloc(s->machines, sizeof(*r->slots));
 	if (s->data)
 		r->ports_path = mem_printf("%s/ports.json", s->data);
 	for (unsigned i = 0; i < s->machines; i++) {
 		struct slot *slot = &r->slots[i];
+		const struct sim_dialect *dialect = dialect_of(r, i + 1);
 
-		slot->segment = mem_strdup("");
-		sim_machine_init(&slot->machine, r, i + 1);
-		slot->bmc = sim_bmc_new(g, &slot->machine, sim_rack_dialect(&slot->machine),
-					r->spec.user, s->password);
+		sim_machine_init(&slot->machine, &r->site, i + 1,
+				 dialect ? dialect->quirks.boot.cd : NULL);
+		slot->bmc = sim_bmc_new(g, &slot->machine, dialect, r->spec.user, s->password);
 		r->n++;
 		if (slot->machine.problem.kind != ERR_NONE) {
 			*e = slot->machine.problem;
@@ -672,7 +635,6 @@ void sim_rack_free(struct sim_rack *r)
 	for (unsigned i = 0; i < r->n; i++) {
 		sim_bmc_free(r->slots[i].bmc);
 		sim_machine_done(&r->slots[i].machine);
-		free(r->slots[i].segment);
 	}
 	free(r->ports_path);
 	free(r->slots);

@@ -26,12 +26,6 @@
  * survives the process. Works on the real loop and on a simulated one; everything runs on the loop
  * thread.
  */
-/* Makes origin (for example "https://127.0.0.1:6444") reachable from segment only. An origin
- * without any route is drover's own or an image store. Such an origin is reachable from
- * segments_to_drover and, if the rack has no routes at all, also from every tenant's segment. */
-struct sim_route {
-	const char *segment, *origin;
-};
 /* Number of machines of a rack, if the number of racks is not set. */
 #define SIM_RACK_MACHINES 16
 struct sim_rack_spec {
@@ -87,7 +81,6 @@ struct sim_rack_spec {
 	 * that sign no certificates. NULL: the node continues to use its bootstrap token. */
 	const struct secret *kubelet_token;
 };
-struct sim_dialect;
 struct sim_dialects;
 struct sim_rack;
 struct sim_rack *sim_rack_new(struct loop_group *g, const struct sim_rack_spec *s, struct err *e);
@@ -101,18 +94,6 @@ unsigned sim_rack_count(const struct sim_rack *r);
  * malloc'd. */
 char *sim_rack_objects(const struct sim_rack *r, const char *provider_name);
 
-/* sim_rack_segment() returns the segment of the machine's port; "": none. sim_rack_reaches()
- * returns true if the machine reaches the origin from that segment. */
-const char *sim_rack_segment(const struct sim_machine *m);
-bool sim_rack_reaches(const struct sim_machine *m, const char *origin);
-/* Returns the dialect of the machine's BMC; NULL: the BMC follows the specification. */
-const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m);
 struct loop_group *sim_rack_group(const struct sim_rack *r);
-const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r);
-/* True if the fault `what` applies to the machine now (faults.h); then counts the fault down. when:
- * the machine's present phase ("POST", "wipe", "Request"); a fault row without `when` matches any
- * phase. *value: the row's value; value may be NULL. */
-bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what,
-		    int64_t *value);
 
 #endif

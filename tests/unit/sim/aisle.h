@@ -11,24 +11,14 @@
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "sim/fault_list.h"
+#include "sim/firmware.h"
 #include "sim/machine.h"
-#include "sim/rack.h"
 
 /*
- * aisle: one simulated machine without a rack: a simulated loop, an in-memory network, and the
- * functions of sim/rack.h that a machine calls. This header defines those functions, so each test
- * program can include it only once.
+ * aisle: one simulated machine without a rack and without a BMC: a simulated loop, an in-memory
+ * network, and the site of the machine.
  */
-struct sim_rack {
-	struct sim_rack_spec spec;
-	struct loop_group *group;
-	const char *segment;
-	const struct sim_dialect *dialect;
-	/* Phase and name of the fault that applies to the next `faults` calls */
-	const char *fault_when, *fault_what;
-	int faults;
-};
-
 struct aisle {
 	struct loop *l;
 	struct loop_group *g, *server_g;
@@ -36,7 +26,9 @@ struct aisle {
 	struct http *http;
 	/* HTTP server that the test uses */
 	struct httpd *d;
-	struct sim_rack rack;
+	struct sim_site site;
+	/* Segment of the machine's port */
+	const char *segment;
 	struct sim_machine m;
 	char dir[64];
 	struct arena *a;
@@ -44,50 +36,24 @@ struct aisle {
 	unsigned changes;
 };
 
-const char *sim_rack_segment(const struct sim_machine *m)
-{
-	return m->rack->segment;
-}
-
-bool sim_rack_reaches(const struct sim_machine *m, const char *origin)
-{
-	for (const struct sim_route *t = m->rack->spec.routes; t && t->segment; t++)
-		if (str_eq(t->origin, origin))
-			return str_eq(t->segment, m->rack->segment);
-	return m->rack->segment[0] != '\0';
-}
-
-const struct sim_dialect *sim_rack_dialect(const struct sim_machine *m)
-{
-	return m->rack->dialect;
-}
-
-struct loop_group *sim_rack_group(const struct sim_rack *r)
-{
-	return r->group;
-}
-
-const struct sim_rack_spec *sim_rack_spec_of(const struct sim_rack *r)
-{
-	return &r->spec;
-}
-
-bool sim_rack_fault(const struct sim_machine *m, const char *when, const char *what, int64_t *value)
-{
-	struct sim_rack *r = m->rack;
-
-	(void)value;
-	if (!r->faults || !str_eq(r->fault_when, when) || !str_eq(r->fault_what, what))
-		return false;
-	r->faults--;
-	return true;
-}
-
+/* Makes the fault apply to the next `times` calls; 0: no fault. */
 static inline void aisle_fault(struct aisle *f, const char *when, const char *what, int times)
 {
-	f->rack.fault_when = when;
-	f->rack.fault_what = what;
-	f->rack.faults = times;
+	char *text = mem_printf("{\"faults\": [{\"machine\": \"*\", \"when\": \"%s\", "
+				"\"what\": \"%s\", \"count\": %d}]}",
+				when, what, times);
+
+	fault_list_clear(f->site.faults, NULL);
+	if (times)
+		assert_ok(fault_list_add(f->site.faults, text, strlen(text), &f->e), &f->e);
+	free(text);
+}
+
+/* Moves the machine's port to this segment. */
+static inline void aisle_move(struct aisle *f, const char *segment)
+{
+	f->segment = segment;
+	sim_text_set(&f->m.segment, segment);
 }
 
 static inline void aisle_on_changed(void *arg)
@@ -97,7 +63,8 @@ static inline void aisle_on_changed(void *arg)
 
 static inline void aisle_place(struct aisle *f)
 {
-	sim_machine_init(&f->m, &f->rack, 1);
+	sim_machine_init(&f->m, &f->site, 1, NULL);
+	aisle_move(f, f->segment);
 	f->m.changed = aisle_on_changed;
 	f->m.bmc = f;
 	assert_int_equal(f->m.problem.kind, ERR_NONE);
@@ -115,14 +82,16 @@ static inline struct aisle *aisle_new(bool data)
 	f->net = http_mem_net_new(f->l);
 	f->http = http_new(f->g, http_mem_transport(f->net, f->g, "10.1.0.17", NULL, NULL), 0);
 	f->d = httpd_new(f->server_g);
-	f->rack.group = f->g;
-	f->rack.segment = "provisioning";
-	f->rack.spec.http = f->http;
-	f->rack.spec.drive_bytes = 1ll << 30;
+	f->segment = "provisioning";
+	f->site.group = f->g;
+	f->site.firmware = &sim_firmware;
+	f->site.faults = fault_list_new(NULL);
+	f->site.http = f->http;
+	f->site.drive_bytes = 1ll << 30;
 	if (data) {
 		str_copy(f->dir, sizeof(f->dir), "/tmp/drover-aisle-XXXXXX");
 		assert_non_null(mkdtemp(f->dir));
-		f->rack.spec.data = f->dir;
+		f->site.data = f->dir;
 	}
 	aisle_place(f);
 	return f;
@@ -146,6 +115,7 @@ static inline void aisle_free(struct aisle *f)
 	char path[128];
 
 	sim_machine_done(&f->m);
+	fault_list_free(f->site.faults);
 	http_free(f->http);
 	httpd_free(f->d);
 	http_mem_net_free(f->net);

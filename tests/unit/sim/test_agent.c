@@ -205,12 +205,12 @@ static void an_agent_cut_off_by_the_switch_is_silent_and_comes_back(void **state
 {
 	struct office *o = *state;
 
-	o->f->rack.segment = "";
+	aisle_move(o->f, "");
 	boot(o, "op-1", 17);
 	/* The agent does not run, because the firmware could not even fetch the medium. */
 	assert_int_not_equal(o->f->m.doing, SIM_AGENT);
 	sim_machine_cut(&o->f->m);
-	o->f->rack.segment = "provisioning";
+	aisle_move(o->f, "provisioning");
 	boot(o, "op-1", 17);
 	assert_non_null(agent_session_info(o->seat)->boot_id);
 }
@@ -220,14 +220,14 @@ static void an_order_that_comes_after_the_port_was_moved_is_not_heard(void **sta
 	struct office *o = *state;
 
 	boot(o, "op-1", 17);
-	o->f->rack.segment = "";
+	aisle_move(o->f, "");
 	agent_session_order(o->seat,
 			    &(struct proto_order){.id = "w", .kind = PROTO_WIPE, .nonce = NONCE});
 	scribble(o);
 	aisle_run(o->f, 60000);
 	assert_true(holds_secret(o));
 	assert_null(agent_session_progress(o->seat, "w"));
-	o->f->rack.segment = "provisioning";
+	aisle_move(o->f, "provisioning");
 	assert_int_equal(result(o, "w", 60000)->state, PROTO_DONE);
 	assert_false(holds_secret(o));
 }
@@ -261,7 +261,7 @@ static void a_probe_answers_by_the_rack_s_routes(void **state)
 	struct office *o = *state;
 	const struct proto_report *r;
 
-	o->f->rack.spec.routes = routes;
+	o->f->site.routes = routes;
 	boot(o, "op-1", 17);
 	assert_true(agent_session_info(o->seat)->probes);
 	r = obey(
@@ -307,7 +307,7 @@ static void a_wipe_leaves_nothing_and_tells_how_far_it_is(void **state)
 	struct office *o = *state;
 	const struct proto_report *r, *p;
 
-	o->f->rack.spec.times.wipe_bytes_per_s = 100 << 20;
+	o->f->site.times.wipe_bytes_per_s = 100 << 20;
 	boot(o, "op-1", 17);
 	scribble(o);
 	agent_session_order(

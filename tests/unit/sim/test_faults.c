@@ -93,15 +93,15 @@ static void a_row_strikes_its_machine_in_its_phase_and_not_too_often(void **stat
 		  "- {machine: gpu-1, when: POST, what: Reboot, count: 2}\n"
 		  "- {machine: \"*\", what: RetryAfter, value: 7, count: 1}\n");
 	other = sim_rack_machine(b.rack, 2);
-	assert_false(sim_rack_fault(b.m, "Agent", "Reboot", NULL));
-	assert_false(sim_rack_fault(other, "POST", "Reboot", NULL));
-	assert_false(sim_rack_fault(b.m, "POST", "BootsDisk", NULL));
-	assert_true(sim_rack_fault(b.m, "POST", "Reboot", NULL));
-	assert_true(sim_rack_fault(b.m, "POST", "Reboot", NULL));
-	assert_false(sim_rack_fault(b.m, "POST", "Reboot", NULL));
-	assert_true(sim_rack_fault(other, "wipe", "RetryAfter", &value));
+	assert_false(sim_machine_fault(b.m, "Agent", "Reboot", NULL));
+	assert_false(sim_machine_fault(other, "POST", "Reboot", NULL));
+	assert_false(sim_machine_fault(b.m, "POST", "BootsDisk", NULL));
+	assert_true(sim_machine_fault(b.m, "POST", "Reboot", NULL));
+	assert_true(sim_machine_fault(b.m, "POST", "Reboot", NULL));
+	assert_false(sim_machine_fault(b.m, "POST", "Reboot", NULL));
+	assert_true(sim_machine_fault(other, "wipe", "RetryAfter", &value));
 	assert_int_equal(value, 7);
-	assert_false(sim_rack_fault(other, "wipe", "RetryAfter", &value));
+	assert_false(sim_machine_fault(other, "wipe", "RetryAfter", &value));
 	end(&b);
 }
 
@@ -114,8 +114,8 @@ static void a_probability_is_kept(void **state)
 	begin(&b, "faults: [{machine: gpu-1, what: Reboot, probability: 0.25}, "
 		  "{machine: gpu-1, what: PullDrive, probability: 0}]");
 	for (int i = 0; i < 4000; i++) {
-		struck += sim_rack_fault(b.m, "POST", "Reboot", NULL);
-		assert_false(sim_rack_fault(b.m, "POST", "PullDrive", NULL));
+		struck += sim_machine_fault(b.m, "POST", "Reboot", NULL);
+		assert_false(sim_machine_fault(b.m, "POST", "PullDrive", NULL));
 	}
 	assert_true(struck > 800 && struck < 1200);
 	end(&b);

@@ -105,7 +105,7 @@ static void power_takes_its_time_and_is_told(void **state)
 	struct sim_machine *m = &b->f->m;
 	bool to;
 
-	b->f->rack.spec.times = (struct sim_times){.power_ms = 3000, .post_ms = 5000};
+	b->f->site.times = (struct sim_times){.power_ms = 3000, .post_ms = 5000};
 	sim_machine_power(m, true);
 	assert_true(sim_machine_switching(m, &to));
 	assert_true(to);
@@ -355,7 +355,7 @@ static void a_state_that_cannot_be_read_is_a_problem_not_a_crash(void **state)
 	f = fopen(path, "w");
 	fputs("{\"on\":tr", f);
 	fclose(f);
-	sim_machine_init(&b->f->m, &b->f->rack, 1);
+	sim_machine_init(&b->f->m, &b->f->site, 1, NULL);
 	assert_int_not_equal(b->f->m.problem.kind, ERR_NONE);
 	assert_false(b->f->m.on);
 }

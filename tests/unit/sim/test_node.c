@@ -98,10 +98,10 @@ static void a_node_in_another_segment_reaches_nothing(void **state)
 {
 	struct town *t = *state;
 
-	t->f->rack.segment = "provisioning";
+	aisle_move(t->f, "provisioning");
 	boot(t);
 	assert_string_equal(ready(t), "absent");
-	t->f->rack.segment = "tenant/team-a";
+	aisle_move(t->f, "tenant/team-a");
 	aisle_run(t->f, 10000);
 	assert_string_equal(ready(t), "True");
 }
@@ -135,7 +135,7 @@ static void the_ca_is_found_in_cluster_info_as_kubeadm_does(void **state)
 	json_t *map = json_parse(info, strlen(info), &t->f->e);
 
 	free(info);
-	t->f->rack.spec.cluster_cas = NULL;
+	t->f->site.cluster_cas = NULL;
 	boot(t);
 	assert_string_equal(ready(t), "absent");
 	assert_int_equal(ask(t, "POST", "/api/v1/namespaces/kube-public/configmaps", map), 201);

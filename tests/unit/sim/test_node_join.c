@@ -3,7 +3,7 @@
 static int setup_signer(void **state)
 {
 	*state = town_new(signer_routes);
-	((struct town *)*state)->f->rack.spec.kubelet_token = NULL;
+	((struct town *)*state)->f->site.kubelet_token = NULL;
 	return 0;
 }
 

@@ -96,13 +96,13 @@ static void a_port_moves_and_no_leader_comes_back(void **state)
 	assert_string_equal(json_str_at(b.json, "segment"), "");
 	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"quarantine\",\"fence\":3}", NULL),
 			 200);
-	assert_string_equal(sim_rack_segment(b.m), "quarantine");
+	assert_string_equal(b.m->segment, "quarantine");
 	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"tenant/a\",\"fence\":2}", NULL),
 			 409);
-	assert_string_equal(sim_rack_segment(b.m), "quarantine");
+	assert_string_equal(b.m->segment, "quarantine");
 	assert_int_equal(call(&b, "PUT", path, "{\"segment\":\"tenant/a\",\"fence\":3}", NULL),
 			 200);
-	assert_string_equal(sim_rack_segment(b.m), "tenant/a");
+	assert_string_equal(b.m->segment, "tenant/a");
 	assert_int_equal(call(&b, "PUT", path, "{\"segment\":7}", NULL), 400);
 	assert_int_equal(call(&b, "PUT", path, "{", NULL), 400);
 	assert_int_equal(get(&b, nobody), 404);
@@ -128,26 +128,26 @@ static void a_segment_leads_where_it_should_and_nowhere_else(void **state)
 	(void)state;
 	begin(&b, NULL);
 	again(&b, (struct sim_rack_spec){.machines = 1, .routes = routes});
-	assert_false(sim_rack_reaches(b.m, "https://drover"));
+	assert_false(sim_machine_reaches(b.m, "https://drover"));
 	put(&b, "quarantine");
-	assert_true(sim_rack_reaches(b.m, "https://drover"));
-	assert_false(sim_rack_reaches(b.m, "https://a"));
+	assert_true(sim_machine_reaches(b.m, "https://drover"));
+	assert_false(sim_machine_reaches(b.m, "https://a"));
 	put(&b, "tenant/a");
-	assert_true(sim_rack_reaches(b.m, "https://a"));
-	assert_false(sim_rack_reaches(b.m, "https://b"));
-	assert_false(sim_rack_reaches(b.m, "https://drover"));
+	assert_true(sim_machine_reaches(b.m, "https://a"));
+	assert_false(sim_machine_reaches(b.m, "https://b"));
+	assert_false(sim_machine_reaches(b.m, "https://drover"));
 	put(&b, "elsewhere");
-	assert_false(sim_rack_reaches(b.m, "https://drover"));
-	assert_false(sim_rack_reaches(b.m, "https://a"));
+	assert_false(sim_machine_reaches(b.m, "https://drover"));
+	assert_false(sim_machine_reaches(b.m, "https://a"));
 	end(&b);
 
 	begin(&b, NULL); /* Without routes, a tenant's segment reaches every address. */
 	put(&b, "tenant/a");
-	assert_true(sim_rack_reaches(b.m, "https://a"));
+	assert_true(sim_machine_reaches(b.m, "https://a"));
 	put(&b, "provisioning");
-	assert_true(sim_rack_reaches(b.m, "https://drover"));
+	assert_true(sim_machine_reaches(b.m, "https://drover"));
 	put(&b, "elsewhere");
-	assert_false(sim_rack_reaches(b.m, "https://a"));
+	assert_false(sim_machine_reaches(b.m, "https://a"));
 	end(&b);
 }
 
@@ -229,8 +229,8 @@ static void a_rack_comes_back_as_it_was(void **state)
 	pass(&b, 3000);
 	again(&b, s);
 	assert_true(b.m->on);
-	assert_string_equal(sim_rack_segment(b.m), "tenant/a");
-	assert_string_equal(sim_rack_segment(sim_rack_machine(b.rack, 2)), "");
+	assert_string_equal(b.m->segment, "tenant/a");
+	assert_string_equal(sim_rack_machine(b.rack, 2)->segment, "");
 	assert_int_equal(get(&b, SYSTEM), 401); /* Sessions are not stored. */
 	log_in(&b);
 	end(&b);

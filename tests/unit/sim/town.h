@@ -138,9 +138,9 @@ static inline struct town *town_new(void (*more)(struct town *t))
 	if (more)
 		more(t);
 	start_server(t);
-	t->f->rack.spec.cluster_cas = t->cas;
-	t->f->rack.spec.kubelet_token = t->kubelet;
-	t->f->rack.segment = "tenant/team-a";
+	t->f->site.cluster_cas = t->cas;
+	t->f->site.kubelet_token = t->kubelet;
+	aisle_move(t->f, "tenant/team-a");
 	mint(t);
 	return t;
 }
