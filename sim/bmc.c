@@ -19,7 +19,7 @@
  * latency again. */
 #define ASLEEP_MS 60000
 
-const struct bmc_route bmc_routes[] = {
+static const struct bmc_route routes[] = {
 	{"/redfish", NULL, bmc_get_versions, NULL, NULL, NULL, BMC_ANYBODY, BMC_ALL},
 	{V1, "ServiceRoot.v1_16_0.ServiceRoot", bmc_get_root, NULL, NULL, NULL, BMC_ANYBODY,
 	 BMC_ALL},
@@ -93,134 +93,6 @@ const struct bmc_route bmc_routes[] = {
 	 NULL, BMC_LOGIN, BMC_ALL},
 	{NULL, NULL, NULL, NULL, NULL, NULL, BMC_ALL, BMC_ALL},
 };
-
-/* --- helpers ---------------------------------------------------------------------------------- */
-
-json_t *bmc_link(const char *path)
-{
-	return json_pack("{s:s}", "@odata.id", path);
-}
-
-json_t *bmc_collection(const char *name, json_t *members)
-{
-	return json_pack("{s:s,s:I,s:o}", "Name", name, "Members@odata.count",
-			 (json_int_t)json_array_size(members), "Members", members);
-}
-
-int64_t bmc_now(const struct sim_bmc *b)
-{
-	return loop_now(loop_of(b->group));
-}
-
-const char *bmc_address(const struct bmc_call *c)
-{
-	return str_or(httpd_identity(c->q)->address, "unknown");
-}
-
-bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value)
-{
-	return sim_machine_fault(b->m, "Request", what, value);
-}
-
-/* --- replies ---------------------------------------------------------------------------------- */
-
-/* Writes the ETag of the resource to out: a digest of the resource's JSON. Returns true if the ETag
- * fits into out. */
-static bool bmc_etag(json_t *j, char out[static 32])
-{
-	uint8_t digest[CRYPTO_SHA256];
-	char hex[17], *text = json_text_sorted(j);
-
-	crypto_sha256(text, strlen(text), digest);
-	free(text);
-	str_hex(hex, digest, 8);
-	return str_format(out, 32, "\"%s\"", hex);
-}
-
-static void allow(struct bmc_call *c)
-{
-	const struct bmc_route *r = c->route;
-	char text[64] = "";
-
-	str_format(text, sizeof(text), "%s%s%s%s", r->get ? "GET, HEAD" : "",
-		   r->post ? r->get ? ", POST" : "POST" : "", r->patch ? ", PATCH" : "",
-		   r->del ? ", DELETE" : "");
-	httpd_reply_header(c->q, "Allow", text);
-}
-
-static void describe(struct bmc_call *c)
-{
-	char text[160];
-	const char *type = c->route ? c->route->type : NULL,
-		   *dot = type ? strrchr(type, '.') : NULL;
-
-	if (!dot)
-		return;
-	str_format(text, sizeof(text),
-		   "<http://redfish.dmtf.org/schemas/v1/%.*s.json>; rel=describedby",
-		   (int)(dot - type), type);
-	httpd_reply_header(c->q, "Link", text);
-}
-
-/* Adds the members that every resource has. Returns etag with the resource's ETag; NULL: the
- * resource has no ETag. */
-static const char *envelope(struct bmc_call *c, json_t *j, char etag[static 32])
-{
-	char type[96];
-
-	if (!c->route->type)
-		return c->b->dialect ? bmc_tree_etag(c, j, etag) : NULL;
-	json_object_set_new(j, "@odata.id", json_string(str_eq(c->path, V1) ? V1 "/" : c->path));
-	str_format(type, sizeof(type), "#%s", c->route->type);
-	json_object_set_new(j, "@odata.type", json_string(type));
-	bmc_etag(j, etag);
-	json_object_set_new(j, "@odata.etag", json_string(etag));
-	if (c->late)
-		json_object_update(j, c->late);
-	return etag;
-}
-
-void bmc_reply(struct bmc_call *c, int status, json_t *j)
-{
-	char *text;
-
-	if (!j) {
-		httpd_reply(c->q, status, NULL, NULL, 0);
-		return;
-	}
-	text = json_text(j);
-	httpd_reply(c->q, status, "application/json; charset=utf-8", text, strlen(text));
-	free(text);
-	json_decref(j);
-}
-
-void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *text)
-{
-	httpd_reply(c->q, 200, content_type, text, strlen(text));
-}
-
-static void reply_resource(struct bmc_call *c, json_t *j /* takes ownership */)
-{
-	const char *known = httpd_header(c->q, "If-None-Match");
-	char text[32];
-	const char *etag = envelope(c, j, text);
-
-	allow(c);
-	describe(c);
-	if (etag)
-		httpd_reply_header(c->q, "ETag", etag);
-	if (etag && str_eq(known, etag) && str_eq(httpd_method(c->q), "GET")) {
-		json_decref(j);
-		bmc_reply(c, 304, NULL);
-		return;
-	}
-	bmc_reply(c, 200, j);
-}
-
-void bmc_reply_self(struct bmc_call *c)
-{
-	reply_resource(c, c->route->get(c));
-}
 
 /* --- one request ------------------------------------------------------------------------------ */
 
@@ -321,7 +193,7 @@ static const struct bmc_route *find_route(struct bmc_call *c)
 		c->path[n - strlen("/Members")] = '\0';
 	if (c->b->dialect)
 		return bmc_tree_route(c);
-	for (const struct bmc_route *r = bmc_routes; r->path; r++)
+	for (const struct bmc_route *r = routes; r->path; r++)
 		if (matches(r->path, c->path, c->arg, sizeof(c->arg)))
 			return r;
 	return NULL;
@@ -358,7 +230,7 @@ static bool condition_ok(struct bmc_call *c)
 		return bmc_tree_condition(c);
 	if (!match)
 		return true;
-	envelope(c, now, etag);
+	bmc_envelope(c, now, etag);
 	if ((str_eq(match, etag) || str_eq(match, "*")) && !bmc_fault(c->b, "EtagAlways412", NULL))
 		return true;
 	bmc_error(c, 412, "PreconditionFailed");
@@ -393,7 +265,7 @@ static void read_resource(struct bmc_call *c)
 	json_t *j;
 
 	if (!c->route->get) {
-		allow(c);
+		bmc_reply_allow(c);
 		bmc_error(c, 405, "OperationNotAllowed");
 		return;
 	}
@@ -403,7 +275,7 @@ static void read_resource(struct bmc_call *c)
 	if (json_is_null(j)) /* get() has answered the request already */
 		return;
 	if (j)
-		reply_resource(c, j);
+		bmc_reply_resource(c, j);
 	else
 		bmc_error(c, 404, "ResourceMissingAtURI", c->path);
 }
@@ -455,7 +327,7 @@ static void serve(struct bmc_call *c)
 	if (fn) {
 		write_resource(c, fn);
 	} else {
-		allow(c);
+		bmc_reply_allow(c);
 		bmc_error(c, 405, "OperationNotAllowed");
 	}
 }
@@ -510,6 +382,7 @@ struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
 	b->group = g;
 	b->m = m;
 	b->dialect = d;
+	b->routes = routes;
 	b->enabled_at = -1;
 	b->heard_at = b->switched_at = INT64_MIN;
 	/* Derives the UUID of the BMC from the machine's, so that it stays the same after a

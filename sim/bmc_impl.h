@@ -11,7 +11,9 @@
  * bmc_impl: shared by the files of the BMC. A dialect (dialect.h) describes how BMCs of one make
  * answer.
  *
- *   bmc.c           one request: faults, login, resource, conditions, common members
+ *   bmc.c           one request: faults, login, resource, conditions
+ *   bmc_reply.c     answers, with the common members
+ *   bmc_path.c      paths of the simulated resources
  *   bmc_message.c   errors: messages of the Base registry; validation of request bodies
  *   bmc_login.c     sessions, accounts, lockout
  *   bmc_service.c   service root, $metadata, odata, registries, schemas
@@ -27,6 +29,7 @@
 #define BMC_TASKS 16
 #define BMC_STREAMS 4
 #define BMC_TOKEN 33
+#define BMC_TAG 32  /* Size of an ETag with its NUL. */
 #define BMC_NAME 17 /* Size of a user name with its NUL. */
 
 /* Privileges of an account; each value includes the privileges of the values before it. */
@@ -70,11 +73,14 @@ struct bmc_task {
 	int64_t due, began_wall, ended_wall;
 };
 
+struct bmc_route;
 struct sim_bmc {
 	struct loop_group *group;
 	struct sim_machine *m;
 	/* Dialect of the BMC; NULL: the BMC follows the specification. */
 	const struct sim_dialect *dialect;
+	/* Routes of a BMC without a dialect; the last entry has path NULL. */
+	const struct bmc_route *routes;
 	/* UUID of the BMC itself. */
 	char uuid[40];
 	char asset_tag[64];
@@ -114,7 +120,6 @@ struct sim_bmc {
 	unsigned deaf, busy;
 };
 
-struct bmc_route;
 struct bmc_call {
 	struct sim_bmc *b;
 	struct httpd_req *q;
@@ -148,12 +153,16 @@ struct bmc_route {
 	void (*post)(struct bmc_call *c), (*patch)(struct bmc_call *c), (*del)(struct bmc_call *c);
 	enum bmc_right reads, writes;
 };
-/* Routes of a BMC without a dialect; the last entry has path NULL. */
-extern const struct bmc_route bmc_routes[];
-
-/* bmc.c. bmc_reply(), bmc_reply_self() and bmc_reply_text() answer a request; each request gets
+/* bmc_reply.c. bmc_reply(), bmc_reply_self() and bmc_reply_text() answer a request; each request gets
  * exactly one answer. */
 void bmc_reply(struct bmc_call *c, int status, json_t *j /* takes ownership; NULL: no body */);
+/* Adds the members that every resource has. Returns etag with the resource's ETag; NULL: the
+ * resource has no ETag. */
+const char *bmc_envelope(struct bmc_call *c, json_t *j, char etag[static BMC_TAG]);
+/* Sets the header Allow to the methods of the request's route. */
+void bmc_reply_allow(struct bmc_call *c);
+/* Answers with the resource j. Takes ownership of j. */
+void bmc_reply_resource(struct bmc_call *c, json_t *j);
 /* Answers with the present state of the request's resource. */
 void bmc_reply_self(struct bmc_call *c);
 void bmc_reply_text(struct bmc_call *c, const char *content_type, const char *text);
@@ -273,7 +282,7 @@ json_t *bmc_get_monitor(struct bmc_call *c);
 void bmc_task_init(struct sim_bmc *b);
 void bmc_task_done(struct sim_bmc *b);
 
-/* bmc_tree.c. bmc_system_path(), bmc_sessions_path() and bmc_tasks_path() return the path of a
+/* bmc_path.c. bmc_system_path(), bmc_sessions_path() and bmc_tasks_path() return the path of a
  * resource, with or without a dialect. */
 const char *bmc_system_path(const struct sim_bmc *b);
 const char *bmc_sessions_path(const struct sim_bmc *b);
@@ -281,22 +290,27 @@ const char *bmc_tasks_path(const struct sim_bmc *b);
 /* Returns the path of the slot that holds the medium, or else of the slot that was used last
  * (initially the first). */
 const char *bmc_slot_path(const struct sim_bmc *b);
-/* Returns the route of c->path and sets c->arg and c->at; NULL: no such resource. */
-const struct bmc_route *bmc_tree_route(struct bmc_call *c);
-/* True if the mockup (captured resources) contains the answer to c->path with this query, for
- * example a page of a collection. */
-bool bmc_tree_is_page(struct bmc_call *c);
-/* Sets the ETag of a simulated resource, in the form that the tree uses. Returns etag; NULL: the
- * tree has no ETag for the resource. */
-const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static 32]);
-/* Checks the If-Match of a write. False: the check failed and the request was answered. */
-bool bmc_tree_condition(struct bmc_call *c);
+/* Returns the tree of the BMC's dialect. */
+const struct sim_tree *bmc_tree(const struct sim_bmc *b);
+/* Returns the path of the collection in which slots appear after EnableRMedia; NULL: the tree has
+ * no such slots. */
+const char *bmc_late_media(const struct sim_bmc *b);
+/* True if the slots that appear after EnableRMedia are there now. */
+bool bmc_are_enabled(const struct sim_bmc *b);
 /* Returns the ResetTypes that the tree permits, which the caller owns; NULL: the tree does not list
  * any. */
 json_t *bmc_tree_allowed(const struct sim_bmc *b);
 /* Returns slot `at` of the tree. NULL: the tree has no such slot, or its slots appear only after
  * EnableRMedia. */
 const struct sim_slot *bmc_tree_slot(const struct sim_bmc *b, size_t at);
+
+/* bmc_tree.c. Returns the route of c->path and sets c->arg and c->at; NULL: no such resource. */
+const struct bmc_route *bmc_tree_route(struct bmc_call *c);
+/* True if the mockup (captured resources) contains the answer to c->path with this query, for
+ * example a page of a collection. */
+bool bmc_tree_is_page(struct bmc_call *c);
+/* Checks the If-Match of a write. False: the check failed and the request was answered. */
+bool bmc_tree_condition(struct bmc_call *c);
 
 /* bmc_dialect.c: requests that write to a BMC of a dialect. */
 void bmc_dialect_reset(struct bmc_call *c);

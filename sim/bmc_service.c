@@ -81,9 +81,9 @@ static int versioned_name(const char *type)
 }
 
 /* True if a route before r has the same type. */
-static bool seen_before(const struct bmc_route *r)
+static bool seen_before(const struct bmc_call *c, const struct bmc_route *r)
 {
-	for (const struct bmc_route *o = bmc_routes; o < r; o++)
+	for (const struct bmc_route *o = c->b->routes; o < r; o++)
 		if (str_eq(o->type, r->type))
 			return true;
 	return false;
@@ -112,8 +112,8 @@ json_t *bmc_get_metadata(struct bmc_call *c)
 	buf_puts(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		     "<edmx:Edmx xmlns:edmx=\"http://docs.oasis-open.org/odata/ns/edmx\" "
 		     "Version=\"4.0\">\n");
-	for (const struct bmc_route *r = bmc_routes; r->path; r++)
-		if (r->type && !seen_before(r))
+	for (const struct bmc_route *r = c->b->routes; r->path; r++)
+		if (r->type && !seen_before(c, r))
 			reference(&b, r->type);
 	for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		reference(&b, more[i]);
@@ -151,9 +151,8 @@ json_t *bmc_get_schemas(struct bmc_call *c)
 	json_t *all = json_array();
 	char path[128];
 
-	(void)c;
-	for (const struct bmc_route *r = bmc_routes; r->path; r++) {
-		if (!r->type || seen_before(r))
+	for (const struct bmc_route *r = c->b->routes; r->path; r++) {
+		if (!r->type || seen_before(c, r))
 			continue;
 		str_format(path, sizeof(path), "/redfish/v1/JsonSchemas/%.*s",
 			   versioned_name(r->type), r->type);
@@ -164,7 +163,7 @@ json_t *bmc_get_schemas(struct bmc_call *c)
 
 json_t *bmc_get_schema(struct bmc_call *c)
 {
-	const struct bmc_route *r = bmc_routes;
+	const struct bmc_route *r = c->b->routes;
 	char uri[160], schema[96];
 
 	while (r->path && !(r->type && (size_t)versioned_name(r->type) == strlen(c->arg) &&

@@ -20,62 +20,8 @@
  * All other resources are served unchanged.
  * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
  */
-#define SERVICE SIM_TREE_ROOT "/SessionService"
-#define TASKS SIM_TREE_ROOT "/TaskService/Tasks"
 #define MONITORS SIM_TREE_ROOT "/TaskService/TaskMonitors"
 #define ENABLED "CD1" /* Id of the slot that appears after EnableRMedia. */
-#define TAG_MAX 32
-
-static const struct sim_tree *tree_of(const struct sim_bmc *b)
-{
-	return b->dialect->tree;
-}
-
-/* --- paths ------------------------------------------------------------------------------------ */
-
-const char *bmc_system_path(const struct sim_bmc *b)
-{
-	return b->dialect ? tree_of(b)->system : BMC_SYSTEM;
-}
-
-const char *bmc_sessions_path(const struct sim_bmc *b)
-{
-	return b->dialect && tree_of(b)->sessions ? tree_of(b)->sessions : SERVICE "/Sessions";
-}
-
-const char *bmc_tasks_path(const struct sim_bmc *b)
-{
-	return b->dialect && tree_of(b)->tasks ? tree_of(b)->tasks : TASKS;
-}
-
-const struct sim_slot *bmc_tree_slot(const struct sim_bmc *b, size_t at)
-{
-	return at < tree_of(b)->nslots ? &tree_of(b)->slots[at] : NULL;
-}
-
-/* Returns the path of the collection in which slots appear after EnableRMedia; NULL: the tree has
- * no such slots. */
-static const char *late_media(const struct sim_bmc *b)
-{
-	const struct sim_tree *t = tree_of(b);
-
-	return t->enable && !t->nslots ? t->media[0] : NULL;
-}
-
-static bool are_enabled(const struct sim_bmc *b)
-{
-	return b->enabled_at >= 0 &&
-	       bmc_now(b) - b->enabled_at >= b->dialect->quirks.media.enable_ms;
-}
-
-const char *bmc_slot_path(const struct sim_bmc *b)
-{
-	const struct sim_slot *s = b->dialect ? bmc_tree_slot(b, b->slot) : NULL;
-
-	if (!b->dialect)
-		return BMC_MANAGER "/VirtualMedia/Cd";
-	return s ? s->path : str_or(late_media(b), bmc_system_path(b));
-}
 
 /* --- reads ------------------------------------------------------------------------------------ */
 
@@ -96,7 +42,7 @@ static void lay(json_t *j, const char *member, json_t *value /* takes ownership 
 
 static json_t *lies_there(struct bmc_call *c)
 {
-	return sim_tree_get(tree_of(c->b), c->path);
+	return sim_tree_get(bmc_tree(c->b), c->path);
 }
 
 static json_t *get_root(struct bmc_call *c)
@@ -253,23 +199,6 @@ static json_t *get_settings(struct bmc_call *c)
 	return j;
 }
 
-json_t *bmc_tree_allowed(const struct sim_bmc *b)
-{
-	const struct sim_tree *t = tree_of(b);
-	OWN_JSON system = sim_tree_get(t, t->system);
-	OWN_JSON info = NULL;
-	json_t *all = json_at(system, "Actions", "#ComputerSystem.Reset",
-			      "ResetType@Redfish.AllowableValues"),
-	       *v;
-	size_t i;
-
-	info = !all && t->reset_info ? sim_tree_get(t, t->reset_info) : NULL;
-	json_array_foreach (json_object_get(info, "Parameters"), i, v)
-		if (str_eq(json_str_at(v, "Name"), "ResetType"))
-			all = json_object_get(v, "AllowableValues");
-	return json_incref(all);
-}
-
 /* Returns a GPU baseboard, which is a System of its own. Answers 503 if baseboards of this make
  * have power only while the host is on, and the host is off. */
 static json_t *get_other_system(struct bmc_call *c)
@@ -300,7 +229,7 @@ static json_t *get_media(struct bmc_call *c)
 	json_t *j = lies_there(c);
 	char path[160];
 
-	if (!same(c->path, late_media(c->b)) || !are_enabled(c->b))
+	if (!same(c->path, bmc_late_media(c->b)) || !bmc_are_enabled(c->b))
 		return j;
 	str_format(path, sizeof(path), "%s/" ENABLED, c->path);
 	json_object_set_new(j, "Members", json_pack("[o]", bmc_link(path)));
@@ -381,7 +310,7 @@ static json_t *get_storage(struct bmc_call *c)
  * if the tree has no Storage. */
 static json_t *get_simple_storage(struct bmc_call *c)
 {
-	bool here = c->at == 0 && !tree_of(c->b)->storages[0];
+	bool here = c->at == 0 && !bmc_tree(c->b)->storages[0];
 	const struct sim_machine *m = c->b->m;
 	json_t *j = lies_there(c), *all = json_array();
 	char name[32];
@@ -438,7 +367,7 @@ static char *with_query(struct bmc_call *c)
 bool bmc_tree_is_page(struct bmc_call *c)
 {
 	char *path = with_query(c);
-	OWN_JSON j = sim_tree_get(tree_of(c->b), path);
+	OWN_JSON j = sim_tree_get(bmc_tree(c->b), path);
 
 	free(path);
 	return j;
@@ -450,7 +379,7 @@ static json_t *get_other(struct bmc_call *c)
 	const char *type;
 	size_t len;
 
-	text = sim_tree_text(tree_of(c->b), path, &len, &type);
+	text = sim_tree_text(bmc_tree(c->b), path, &len, &type);
 	if (text)
 		httpd_reply(c->q, 200, type, text, len);
 	free(text);
@@ -551,7 +480,7 @@ static bool is_member(struct bmc_call *c, const char *collection)
 
 static bool is_slot(struct bmc_call *c, enum place *out)
 {
-	const struct sim_tree *t = tree_of(c->b);
+	const struct sim_tree *t = bmc_tree(c->b);
 
 	for (c->at = 0; c->at < t->nslots; c->at++) {
 		const struct sim_slot *s = &t->slots[c->at];
@@ -574,10 +503,10 @@ static bool is_late_slot(struct bmc_call *c, enum place *out)
 	} of[] = {{"/" ENABLED, SLOT},
 		  {"/" ENABLED "/Actions/VirtualMedia.InsertMedia", INSERT},
 		  {"/" ENABLED "/Actions/VirtualMedia.EjectMedia", EJECT}};
-	const char *media = late_media(c->b);
+	const char *media = bmc_late_media(c->b);
 	size_t n = media ? strlen(media) : 0;
 
-	if (!n || !are_enabled(c->b) || strncasecmp(c->path, media, n) != 0)
+	if (!n || !bmc_are_enabled(c->b) || strncasecmp(c->path, media, n) != 0)
 		return false;
 	c->at = 0;
 	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
@@ -619,8 +548,8 @@ static bool is_drive(struct bmc_call *c)
 {
 	char drives[160];
 
-	return tree_of(c->b)->storages[0] &&
-	       str_format(drives, sizeof(drives), "%s/Drives", tree_of(c->b)->storages[0]) &&
+	return bmc_tree(c->b)->storages[0] &&
+	       str_format(drives, sizeof(drives), "%s/Drives", bmc_tree(c->b)->storages[0]) &&
 	       is_member(c, drives) && str_starts(c->arg, DRIVE_ID);
 }
 
@@ -628,8 +557,8 @@ static bool is_no_storage(struct bmc_call *c)
 {
 	char list[160];
 
-	return c->b->dialect->quirks.storage && tree_of(c->b)->system &&
-	       str_format(list, sizeof(list), "%s/Storage", tree_of(c->b)->system) &&
+	return c->b->dialect->quirks.storage && bmc_tree(c->b)->system &&
+	       str_format(list, sizeof(list), "%s/Storage", bmc_tree(c->b)->system) &&
 	       str_starts(c->path, list);
 }
 
@@ -656,7 +585,7 @@ static bool is_there(struct bmc_call *c)
 
 const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 {
-	const struct sim_tree *t = tree_of(c->b);
+	const struct sim_tree *t = bmc_tree(c->b);
 	bool reads = str_eq(httpd_method(c->q), "GET") || str_eq(httpd_method(c->q), "HEAD");
 	enum place at = single(t, c->path);
 
@@ -689,28 +618,6 @@ const struct bmc_route *bmc_tree_route(struct bmc_call *c)
 
 /* --- ETags ------------------------------------------------------------------------------------ */
 
-/* Computes the ETag of j. If the tree's ETag of the resource is weak, the computed one is weak too;
- * if the tree has none, returns NULL. */
-const char *bmc_tree_etag(struct bmc_call *c, json_t *j, char etag[static TAG_MAX])
-{
-	const char *was = json_str_at(j, "@odata.etag");
-	char digest[20], *text;
-	uint64_t sum = 14695981039346656037u; /* FNV-1a: enough to distinguish versions */
-
-	if (str_empty(was))
-		return NULL;
-	text = json_text_sorted(j);
-	for (const char *p = text; *p; p++)
-		sum = (sum ^ (unsigned char)*p) * 1099511628211u;
-	free(text);
-	str_format(digest, sizeof(digest), "%016llx", (unsigned long long)sum);
-	str_format(etag, TAG_MAX, "%s\"%s\"", str_starts(was, "W/") ? "W/" : "", digest);
-	json_object_set_new(j, "@odata.etag", json_string(etag));
-	if (c->late)
-		json_object_update(j, c->late);
-	return etag;
-}
-
 static bool tag_fits(const struct sim_bmc *b, const char *match, const char *etag)
 {
 	switch ((enum sim_etag_form)b->dialect->quirks.etags.form) {
@@ -731,13 +638,13 @@ bool bmc_tree_condition(struct bmc_call *c)
 	OWN_JSON now = json_copy(c->now);
 	int how = c->b->dialect->quirks.etags.if_match;
 	bool good = true;
-	char text[TAG_MAX];
+	char text[BMC_TAG];
 
 	/* Accepts the write: built-in resources (sessions, tasks) do not check If-Match, and some
 	 * makes ignore it. */
 	if (c->route->type || how == SIM_MATCH_IGNORED)
 		return true;
-	etag = bmc_tree_etag(c, now, text);
+	etag = bmc_envelope(c, now, text);
 	if (!match && how == SIM_MATCH_REQUIRED) {
 		bmc_error(c, 428, "PreconditionRequired");
 		return false;
