@@ -1,7 +1,5 @@
 #include "sim/agent_impl.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/data/json.h"
@@ -14,11 +12,6 @@
 #define REFUSED_MS (10 * 60 * 1000)
 /* Time in ms for the report of a poweroff to arrive before the power goes off. */
 #define OFF_MS 300
-
-struct letter {
-	struct list link;
-	char *text;
-};
 
 static void on_session(void *arg);
 
@@ -89,20 +82,10 @@ static bool judge(struct sim_agent *a, const struct http_reply *r, const struct 
 
 /* --- reports ---------------------------------------------------------------------------------- */
 
-static void post(struct sim_agent *a, const char *text)
-{
-	struct letter *l = mem_new(struct letter);
-
-	l->text = mem_strdup(text);
-	list_push_back(&a->outbox, &l->link);
-	if (!a->report_req)
-		loop_timer_start(&a->report_timer, 0);
-}
-
 static void on_reported(const struct http_reply *r, const struct err *e, void *arg)
 {
 	struct sim_agent *a = arg;
-	struct letter *first = list_first(&a->outbox, struct letter, link);
+	struct agent_letter *first = list_first(&a->outbox, struct agent_letter, link);
 	bool off, good = judge(a, r, e, &off), result = a->sending != NULL;
 
 	a->report_req = NULL;
@@ -143,7 +126,7 @@ static char *progress_text(const struct sim_agent *a)
 static void on_report_timer(void *arg)
 {
 	struct sim_agent *a = arg;
-	struct letter *first = list_first(&a->outbox, struct letter, link);
+	struct agent_letter *first = list_first(&a->outbox, struct agent_letter, link);
 	char *text = NULL;
 
 	if (a->report_req || a->silent || (!first && !a->order))
@@ -162,60 +145,11 @@ static void on_report_timer(void *arg)
 
 static void run_next(struct sim_agent *a);
 
-void agent_finish(struct sim_agent *a, struct proto_report *r)
-{
-	char *text;
-
-	loop_timer_stop(&a->step_timer);
-	r->id = a->order->id;
-	r->seq = a->order->seq;
-	r->fence = a->order->fence;
-	text = proto_encode(proto_report_fields, r);
-	map_put(a->results, r->id, text);
-	sim_machine_say(a->machine, "agent: %s %s", r->id,
-			r->reason ? r->reason : proto_report_state_names[r->state]);
-	a->order = NULL;
-	post(a, text);
-	agent_write_free(a->write);
-	a->write = NULL;
-	/* Begins the queued order later, by a timer, because the caller may still use memory of the
-	 * finished order. */
-	loop_timer_start(&a->session_timer, 0);
-}
-
-void agent_fail(struct sim_agent *a, const char *reason, const char *fmt, ...)
-{
-	struct proto_report r = {.state = PROTO_FAILED, .reason = reason};
-	char text[200];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	str_clean(text);
-	r.message = text;
-	agent_finish(a, &r);
-}
-
-void agent_step(struct sim_agent *a, int64_t ms, void (*step)(struct sim_agent *a))
-{
-	a->step = step;
-	loop_timer_start(&a->step_timer, ms);
-}
-
 static void on_step(void *arg)
 {
 	struct sim_agent *a = arg;
 
 	a->step(a);
-}
-
-struct drive *agent_drive(struct sim_agent *a, const char *wwn)
-{
-	for (unsigned i = 0; i < a->machine->ndrives; i++)
-		if (str_eq(a->machine->wwns[i], wwn) && !drive_failed(a->machine->drives[i]))
-			return a->machine->drives[i];
-	return NULL;
 }
 
 static const char *lacks(const struct proto_order *o)
@@ -299,7 +233,7 @@ static void refuse_stale(struct sim_agent *a, const struct proto_order *o)
 	str_format(text, sizeof(text), "fence %lld is lower than %lld", (long long)o->fence,
 		   (long long)a->fence);
 	letter = proto_encode(proto_report_fields, &r);
-	post(a, letter);
+	agent_post(a, letter);
 	free(letter);
 }
 
@@ -314,7 +248,7 @@ static void repeat(struct sim_agent *a, const struct proto_order *o, const char 
 	json_object_set_new(j, "seq", json_integer(o->seq));
 	json_object_set_new(j, "fence", json_integer(o->fence));
 	text = json_text(j);
-	post(a, text);
+	agent_post(a, text);
 	free(text);
 }
 
@@ -324,7 +258,7 @@ static void off_with_a_word(struct sim_agent *a, const struct proto_order *o)
 		.seq = o->seq, .id = o->id, .fence = o->fence, .state = PROTO_DONE};
 	char *text = proto_encode(proto_report_fields, &r);
 
-	post(a, text);
+	agent_post(a, text);
 	free(text);
 	loop_timer_start(&a->off_timer, OFF_MS);
 }
@@ -516,9 +450,10 @@ void sim_agent_free(struct sim_agent *a)
 	loop_timer_stop(&a->step_timer);
 	http_cancel(a->session_req);
 	http_cancel(a->report_req);
-	agent_write_free(a->write);
+	if (a->write)
+		a->write_free(a->write);
 	http_peer_free(a->peer);
-	list_for_each (l, &a->outbox, struct letter, link) {
+	list_for_each (l, &a->outbox, struct agent_letter, link) {
 		free(l->text);
 		free(l);
 	}

@@ -7,8 +7,9 @@
 #include "wipe/proto.h"
 
 /*
- * agent_impl: shared by the agent's files. agent.c talks to drover; agent_wipe.c inspects, wipes
- * and verifies; agent_write.c writes; agent_probe.c probes addresses. Each agent_begin_*() function
+ * agent_impl: shared by the agent's files. agent.c talks to drover and begins orders; agent_wipe.c
+ * inspects, wipes and verifies; agent_write.c writes; agent_probe.c probes addresses;
+ * agent_order.c has what these three share. Each agent_begin_*() function
  * begins the order a->order, and then ends it by one call of agent_finish() or agent_fail(), at
  * once or later.
  */
@@ -55,6 +56,7 @@ struct sim_agent {
 	struct proto_order *order, *next;
 	/* Map from order id to report text, for repeated orders. */
 	struct map *results;
+	/* Results (struct agent_letter) that drover has not accepted yet. */
 	struct list outbox;
 	/* Text of the result that report_req carries; NULL: report_req carries a progress
 	 * report. */
@@ -69,6 +71,8 @@ struct sim_agent {
 	/* True: a fault pulls a drive during this order. */
 	bool pull;
 	struct agent_write *write;
+	/* Frees `write`. */
+	void (*write_free)(struct agent_write *w);
 
 	/* Drives that were wiped in this boot. */
 	struct agent_unit units[2 * MACHINE_DRIVES];
@@ -79,6 +83,14 @@ struct sim_agent {
 	const char *nonce;
 };
 
+/* Text of a result that drover has not accepted yet. */
+struct agent_letter {
+	struct list link;
+	char *text;
+};
+
+/* Queues a result for drover. */
+void agent_post(struct sim_agent *a, const char *text);
 void agent_finish(struct sim_agent *a, struct proto_report *r);
 void agent_fail(struct sim_agent *a, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -90,7 +102,6 @@ void agent_begin_wipe(struct sim_agent *a);
 void agent_begin_verify(struct sim_agent *a);
 void agent_begin_write(struct sim_agent *a);
 void agent_begin_probe(struct sim_agent *a);
-void agent_write_free(struct agent_write *w);
 
 /* Returns the drive with this WWN; NULL: it does not exist or was pulled. */
 struct drive *agent_drive(struct sim_agent *a, const char *wwn);

@@ -47,10 +47,8 @@ struct agent_write {
 
 static void start(struct agent_write *w);
 
-void agent_write_free(struct agent_write *w)
+static void write_free(struct agent_write *w)
 {
-	if (!w)
-		return;
 	loop_timer_stop(&w->timer);
 	http_cancel(w->req);
 	http_peer_free(w->peer);
@@ -263,6 +261,7 @@ static void begin_image(struct sim_agent *a, struct drive *d)
 	struct err e;
 
 	a->write = w;
+	a->write_free = write_free;
 	a->phase = "image";
 	w->agent = a;
 	w->drive = d;
