@@ -9,7 +9,7 @@
 #include "sim/node.h"
 
 /*
- * node_impl: shared by node.c (boot, Node, Lease), node_join.c (CA of the cluster), node_cert.c
+ * node_impl: shared by node.c (boot, Node, Lease), node_ask.c (requests), node_join.c (CA of the cluster), node_cert.c
  * (client certificate) and node_pods.c (pods).
  */
 struct node_pods;
@@ -75,6 +75,8 @@ typedef void node_done_fn(struct sim_node *n, int status, const json_t *o, void 
  * called later, never before node_ask() returns; status 0: no answer. */
 void node_ask(struct sim_node *n, const char *method, const char *path, json_t *body,
 	      node_done_fn *done, void *arg);
+/* Drops the requests that are in progress. */
+void node_ask_free(struct sim_node *n);
 bool node_reaches(const struct sim_node *n);
 int64_t node_now(const struct sim_node *n);
 const char *node_time(const struct sim_node *n, char *out);
