@@ -58,6 +58,15 @@ void nt_vpc_free(struct nt_vpc *v)
 	free(v);
 }
 
+void nt_lb_free(struct nt_lb *b)
+{
+	list_remove(&b->link);
+	json_decref(b->backends);
+	free(b->name);
+	free(b->ip);
+	free(b);
+}
+
 struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_t vpc,
 				  unsigned template_, const json_t *tags)
 {

@@ -8,7 +8,7 @@
 
 /*
  * netris_impl: shared by netris.c (inventory, clusters, switches), netris_api.c (requests),
- * netris_fault.c, netris_json.c and netris_lb.c; not included elsewhere.
+ * netris_fault.c, netris_json.c, netris_lb.c and netris_session.c; not included elsewhere.
  */
 #define NT_NICS 2
 /* Number of fabrics: InfiniBand and NVLink. Their fabric managers move servers, and only clusters
@@ -95,7 +95,7 @@ struct sim_netris {
 	struct nt_switch *switches;
 	size_t nswitches;
 	struct list clusters, vpcs, lbs, faults, replies;
-	/* Map from cookie to struct session of netris_api.c. */
+	/* Map from cookie to struct session of netris_session.c. */
 	struct map *sessions;
 	int64_t next_id;
 	/* Number of subnets that were assigned so far. */
@@ -109,6 +109,7 @@ struct nt_cluster *nt_cluster_of(const struct sim_netris *s, int64_t id);
 struct nt_cluster *nt_cluster_new(struct sim_netris *s, const char *name, int64_t vpc,
 				  unsigned template_, const json_t *tags);
 void nt_cluster_free(struct sim_netris *s, struct nt_cluster *c);
+void nt_lb_free(struct nt_lb *b);
 struct nt_vpc *nt_vpc_new(struct sim_netris *s, const char *name, const json_t *tags);
 void nt_vpc_free(struct nt_vpc *v);
 /* Replaces the members of c by those in `servers`. Returns NULL if they are accepted, otherwise the
@@ -124,11 +125,10 @@ extern const struct nt_fabric nt_fabrics[NT_FABRICS];
 extern const char *const nt_template_names[NT_TEMPLATES];
 
 /* netris_lb.c */
-void nt_lb_free(struct nt_lb *b);
 void nt_lb_routes(struct sim_netris *s, struct httpd *d);
 bool nt_lb_needs(const struct sim_netris *s, int64_t vpc);
 
-/* netris_api.c. Checks the login and applies the faults of requests. False: the request was
+/* netris_session.c. Checks the login and applies the faults of requests. False: the request was
  * answered. */
 bool nt_admitted(struct sim_netris *s, struct httpd_req *q);
 /* Returns the request body, which the caller owns; NULL: the request was answered. */
@@ -137,7 +137,12 @@ json_t *nt_body(struct sim_netris *s, struct httpd_req *q);
  * success. */
 void nt_reply(struct sim_netris *s, struct httpd_req *q, int status, json_t *data,
 	      const char *message);
+/* Answers the request with this text, as the faults of answers require. */
+void nt_reply_text(struct sim_netris *s, struct httpd_req *q, int status, const char *text);
 int64_t nt_asked_id(const struct httpd_req *q);
+/* Handles a login. */
+void nt_on_auth(struct httpd_req *q, void *arg);
+
 /* netris_json.c. Returns the form of the present answer: bit 0 numbers as strings, bit 1 words for
  * booleans, bit 2 short lists. */
 unsigned nt_form(const struct sim_netris *s);

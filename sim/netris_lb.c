@@ -12,15 +12,6 @@
 #define MAX_BODY (1u << 20)
 #define BACKENDS_MAX 64
 
-void nt_lb_free(struct nt_lb *b)
-{
-	list_remove(&b->link);
-	json_decref(b->backends);
-	free(b->name);
-	free(b->ip);
-	free(b);
-}
-
 bool nt_lb_needs(const struct sim_netris *s, int64_t vpc)
 {
 	list_for_each (b, &s->lbs, struct nt_lb, link)
