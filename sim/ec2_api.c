@@ -1,5 +1,3 @@
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
@@ -76,19 +74,6 @@ static const struct action {
 	 e2_describe_reservations,
 	 {FILTERS, "CapacityReservationId.#", "MaxResults", "NextToken"}},
 };
-
-void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (c->code)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(c->message, sizeof(c->message), fmt, ap);
-	va_end(ap);
-	c->status = status;
-	c->code = code;
-}
 
 /* --- sending answers -------------------------------------------------------------------------- */
 

@@ -8,11 +8,24 @@
 #include "sim/ec2_impl.h"
 
 /*
- * The Query protocol: parsing forms and writing XML.
+ * The Query protocol: parsing forms, writing XML, and the error of a request.
  *
  * Tests: tests/unit/sim/test_ec2.c
  */
 #define PARAMS_MAX 8192
+
+void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (c->code)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(c->message, sizeof(c->message), fmt, ap);
+	va_end(ap);
+	c->status = status;
+	c->code = code;
+}
 
 static int nibble(char c)
 {

@@ -124,11 +124,12 @@ struct e2_call {
 	/* NextToken of the next page; NULL: no page follows. */
 	char *next;
 };
+
+/* ec2_form.c. */
 /* Sets the error of the request; later errors of the same request are ignored. */
 void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-
-/* ec2_form.c. Parses a form body; false: it is not valid. */
+/* Parses a form body; false: it is not valid. */
 bool e2_form_parse(struct e2_form *f, const char *body, size_t len);
 void e2_form_done(struct e2_form *f);
 /* Returns the value of a parameter; NULL: absent. fmt: format of the parameter's name. */
@@ -216,7 +217,11 @@ bool e2_filters(struct e2_call *c,
 		int (*has)(const void *item, const char *name, const char *pattern),
 		const void *item);
 
-/* ec2_fault.c. Returns an active fault of the kind `what` for the action `on`, and counts the fault
+/* ec2_fault.c. Adds a fault of any kind but SpotNotice. */
+int e2_fault_add(struct sim_ec2 *s, const struct sim_ec2_fault *in, struct err *e);
+/* True if a fault for `wanted` concerns `is`; wanted NULL: any. */
+bool e2_is_of(const char *wanted, const char *is);
+/* Returns an active fault of the kind `what` for the action `on`, and counts the fault
  * down; NULL: no such fault. */
 struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
 /* Returns an active fault for this type and zone without counting it down; NULL: none. The caller
@@ -224,6 +229,8 @@ struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on)
 struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
 			   const char *type, const char *zone);
 void e2_struck(struct e2_fault *f);
+
+/* ec2_control.c */
 void e2_control_routes(struct sim_ec2 *s, struct httpd *d);
 
 #endif
