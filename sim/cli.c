@@ -17,7 +17,7 @@
 #include "sim/dialect.h"
 #include "sim/ec2_cli.h"
 #include "sim/fault_cli.h"
-#include "sim/folder.h"
+#include "sim/common/folder.h"
 #include "sim/head_rack.h"
 #include "sim/medium.h"
 #include "sim/netris_cli.h"

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/ec2.h"
-#include "sim/folder.h"
+#include "sim/common/folder.h"
 
 /*
  * `drover sim ec2` stores its secret key, its certificates and `credentials`, a file for the AWS

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/faults.h"
-#include "sim/folder.h"
+#include "sim/common/folder.h"
 
 #define LIMIT_MS 10000
 

@@ -12,7 +12,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/folder.h"
+#include "sim/common/folder.h"
 #include "sim/netris.h"
 
 /*

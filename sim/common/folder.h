@@ -1,5 +1,5 @@
-#ifndef SIM_FOLDER_H
-#define SIM_FOLDER_H
+#ifndef SIM_COMMON_FOLDER_H
+#define SIM_COMMON_FOLDER_H
 
 #include "base/err.h"
 #include "base/loop/loop.h"

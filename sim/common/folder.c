@@ -1,4 +1,4 @@
-#include "sim/folder.h"
+#include "sim/common/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
