@@ -1,7 +1,7 @@
 #ifndef SIM_AGENT_H
 #define SIM_AGENT_H
 
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 /*
  * agent: a simulated drover-agent, written from the protocol in wipe/proto.h without using code of

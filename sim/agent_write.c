@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/agent_impl.h"
-#include "sim/iso.h"
+#include "sim/machine/iso.h"
 
 #define EDGE (1 << 20)
 /* Number of bytes kept free behind the image, for config drive and backup GPT. */

@@ -2,7 +2,7 @@
 #define SIM_BMC_H
 
 #include "base/httpd/httpd.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 /*
  * bmc: the simulated Redfish service of one machine (DMTF DSP0266 1.20, schemas 2023.3). It serves

@@ -19,7 +19,7 @@
 #include "sim/fault_cli.h"
 #include "sim/common/folder.h"
 #include "sim/head_rack.h"
-#include "sim/medium.h"
+#include "sim/machine/medium.h"
 #include "sim/netris_cli.h"
 #include "sim/ports.h"
 #include "sim/rack.h"

@@ -11,7 +11,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/faults.h"
+#include "sim/machine/faults.h"
 #include "sim/common/folder.h"
 
 #define LIMIT_MS 10000

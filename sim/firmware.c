@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/agent.h"
-#include "sim/medium.h"
+#include "sim/machine/medium.h"
 #include "sim/node.h"
 #include "wipe/proto.h"
 

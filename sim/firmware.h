@@ -1,7 +1,7 @@
 #ifndef SIM_FIRMWARE_H
 #define SIM_FIRMWARE_H
 
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 /*
  * firmware: what a machine boots at the end of POST:
@@ -10,7 +10,7 @@
  *   sim/agent.h; else a network boot, if there is one; else the root drive: an image with a config
  *   drive runs sim/node.h; with anything else the machine stays on and does nothing
  *
- * Tests: tests/unit/sim/test_machine.c
+ * Tests: tests/unit/sim/machine/test_machine.c
  */
 extern const struct sim_firmware sim_firmware;
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/data/quantity.h"
 #include "base/str.h"
-#include "sim/iso.h"
+#include "sim/machine/iso.h"
 
 #define AGAIN_MS 2000
 #define TICK_MS 500

@@ -2,7 +2,7 @@
 #define SIM_NODE_H
 
 #include "base/crypto.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 /*
  * node: simulates the operating system on the root drive (docs/image-contract.md). It reads

@@ -16,7 +16,7 @@
 #include "base/mem.h"
 #include "base/pem.h"
 #include "base/str.h"
-#include "sim/iso.h"
+#include "sim/machine/iso.h"
 #include "sim/node_impl.h"
 
 #define REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"

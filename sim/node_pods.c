@@ -11,7 +11,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/iso.h"
+#include "sim/machine/iso.h"
 #include "sim/node_impl.h"
 #include "sim/objects.h"
 

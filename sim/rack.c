@@ -15,7 +15,7 @@
 #include "base/data/yaml.h"
 #include "sim/bmc.h"
 #include "sim/dialect.h"
-#include "sim/fault_list.h"
+#include "sim/machine/fault_list.h"
 #include "sim/firmware.h"
 
 /*

@@ -4,8 +4,8 @@
 #include "base/http/http.h"
 #include "base/httpd/httpd.h"
 #include "base/secret.h"
-#include "sim/faults.h"
-#include "sim/machine.h"
+#include "sim/machine/faults.h"
+#include "sim/machine/machine.h"
 
 /*
  * rack: machines 1..N behind one HTTP server. The BMC of machine N has the address 127.10.H.L, with

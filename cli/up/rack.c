@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/up/files.h"
-#include "sim/faults.h"
+#include "sim/machine/faults.h"
 #include "sim/node.h"
 #include "sim/rack.h"
 

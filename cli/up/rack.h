@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/loop/loop.h"
 #include "cli/up/ports.h"
-#include "sim/faults.h"
+#include "sim/machine/faults.h"
 
 /*
  * rack: the simulated rack of `drover up`. It has the machines, TLS listeners for their BMCs, one

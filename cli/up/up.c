@@ -3,7 +3,7 @@
  * process, and a rack of simulated machines in another, for use on a laptop.
  */
 #include "cli/up/up.h"
-#include "sim/medium.h"
+#include "sim/machine/medium.h"
 #include "sim/rack.h"
 #include "base/arena.h"
 #include "base/args.h"

@@ -14,8 +14,8 @@
 #include "providers/provider.h"
 #include "redfish/redfish.h"
 #include "sim/dialect.h"
-#include "sim/drive.h"
-#include "sim/medium.h"
+#include "sim/machine/drive.h"
+#include "sim/machine/medium.h"
 #include "sim/rack.h"
 
 /*

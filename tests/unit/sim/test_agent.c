@@ -1,9 +1,9 @@
-#include "tests/unit/sim/aisle.h"
+#include "tests/unit/sim/machine/aisle.h"
 
 #include <zstd.h>
 #include "base/crypto.h"
 #include "controller/agent/endpoint.h"
-#include "sim/iso.h"
+#include "sim/machine/iso.h"
 #include "wipe/proto.h"
 #include "tests/data/pems.h"
 

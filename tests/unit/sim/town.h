@@ -1,13 +1,13 @@
 #ifndef TESTS_UNIT_SIM_TOWN_H
 #define TESTS_UNIT_SIM_TOWN_H
 
-#include "tests/unit/sim/aisle.h"
+#include "tests/unit/sim/machine/aisle.h"
 
 #include "base/crypto.h"
 #include "base/data/json.h"
 #include "base/store/store.h"
 #include "kube/apiserver/apiserver.h"
-#include "sim/iso.h"
+#include "sim/machine/iso.h"
 #include "sim/node.h"
 
 /*

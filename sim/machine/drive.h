@@ -1,5 +1,5 @@
-#ifndef SIM_DRIVE_H
-#define SIM_DRIVE_H
+#ifndef SIM_MACHINE_DRIVE_H
+#define SIM_MACHINE_DRIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-#include "tests/unit/sim/aisle.h"
+#include "tests/unit/sim/machine/aisle.h"
 
 #include <sys/stat.h>
-#include "sim/medium.h"
+#include "sim/machine/medium.h"
 #include "wipe/proto.h"
 #include "tests/data/pems.h"
 

@@ -1,14 +1,14 @@
-#ifndef SIM_FAULT_LIST_H
-#define SIM_FAULT_LIST_H
+#ifndef SIM_MACHINE_FAULT_LIST_H
+#define SIM_MACHINE_FAULT_LIST_H
 
 #include "base/data/json.h"
-#include "sim/faults.h"
+#include "sim/machine/faults.h"
 
 /*
  * fault_list: the faults of a running rack: those with which the rack was started, and those added
  * since. A row is one fault in the file format of faults.h. A row that has applied `count` times
  * has no effect and is not listed.
- * Tests: tests/unit/sim/test_faults.c
+ * Tests: tests/unit/sim/machine/test_faults.c
  */
 struct fault_list;
 /* Creates a list with a copy of *begin; begin NULL: an empty list. */

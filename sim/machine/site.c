@@ -1,7 +1,7 @@
-#include "sim/site.h"
+#include "sim/machine/site.h"
 
 #include "base/str.h"
-#include "sim/fault_list.h"
+#include "sim/machine/fault_list.h"
 
 static const char *const to_drover[] = {"quarantine", "provisioning", NULL};
 

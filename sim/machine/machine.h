@@ -1,12 +1,12 @@
-#ifndef SIM_MACHINE_H
-#define SIM_MACHINE_H
+#ifndef SIM_MACHINE_MACHINE_H
+#define SIM_MACHINE_MACHINE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/http/http.h"
 #include "base/loop/loop.h"
-#include "sim/drive.h"
-#include "sim/site.h"
+#include "sim/machine/drive.h"
+#include "sim/machine/site.h"
 
 /*
  * machine: one server of the rack: power, firmware, drives, and the system that boots.

@@ -1,4 +1,4 @@
-#include "sim/fault_list.h"
+#include "sim/machine/fault_list.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "sim/medium.h"
+#include "sim/machine/medium.h"
 
 #include <stdlib.h>
 #include <string.h>

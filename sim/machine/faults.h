@@ -1,5 +1,5 @@
-#ifndef SIM_FAULTS_H
-#define SIM_FAULTS_H
+#ifndef SIM_MACHINE_FAULTS_H
+#define SIM_MACHINE_FAULTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

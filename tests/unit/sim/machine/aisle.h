@@ -1,5 +1,5 @@
-#ifndef TESTS_UNIT_SIM_AISLE_H
-#define TESTS_UNIT_SIM_AISLE_H
+#ifndef TESTS_UNIT_SIM_MACHINE_AISLE_H
+#define TESTS_UNIT_SIM_MACHINE_AISLE_H
 
 #include "tests/unit/testing.h"
 
@@ -11,9 +11,9 @@
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/fault_list.h"
+#include "sim/machine/fault_list.h"
 #include "sim/firmware.h"
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 
 /*
  * aisle: one simulated machine without a rack and without a BMC: a simulated loop, an in-memory

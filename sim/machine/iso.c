@@ -1,4 +1,4 @@
-#include "sim/iso.h"
+#include "sim/machine/iso.h"
 
 #include <ctype.h>
 #include <string.h>

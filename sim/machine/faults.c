@@ -1,4 +1,4 @@
-#include "sim/faults.h"
+#include "sim/machine/faults.h"
 
 #include <string.h>
 #include "base/str.h"

@@ -1,4 +1,4 @@
-#include "sim/drive.h"
+#include "sim/machine/drive.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-#ifndef SIM_ISO_H
-#define SIM_ISO_H
+#ifndef SIM_MACHINE_ISO_H
+#define SIM_MACHINE_ISO_H
 
 #include <stdbool.h>
 #include <stddef.h>

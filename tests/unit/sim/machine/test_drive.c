@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "sim/drive.h"
+#include "sim/machine/drive.h"
 
 #define GIB (1ll << 30)
 

@@ -1,7 +1,7 @@
-#ifndef SIM_MEDIUM_H
-#define SIM_MEDIUM_H
+#ifndef SIM_MACHINE_MEDIUM_H
+#define SIM_MACHINE_MEDIUM_H
 
-#include "sim/machine.h"
+#include "sim/machine/machine.h"
 #include "wipe/proto.h"
 
 /*
@@ -12,7 +12,7 @@
  *
  * For virtual media any TLS certificate is accepted: a slot that verifies has refused the medium
  * before, at InsertMedia (bmc_dialect.c). For HTTP boot, the system's CAs must verify it.
- * Tests: tests/unit/sim/test_agent.c, tests/unit/sim/test_machine.c, tests/real/sim_makes.py
+ * Tests: tests/unit/sim/test_agent.c, tests/unit/sim/machine/test_machine.c, tests/real/sim_makes.py
  */
 #define MEDIUM_MAX (512ll << 20) /* Largest boot medium in bytes; a longer image is refused. */
 
