@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "sim/machine/iso.h"
 #include "sim/node_impl.h"
-#include "sim/objects.h"
+#include "sim/cluster/objects.h"
 
 #define START_MS 1000
 #define STOP_MS 1000

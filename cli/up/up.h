@@ -7,8 +7,8 @@
 #include "controller/controller.h"
 #include "cli/up/rack_process.h"
 #include "cli/up/server.h"
-#include "sim/scheduler.h"
-#include "sim/workloads.h"
+#include "sim/cluster/scheduler.h"
+#include "sim/cluster/workloads.h"
 
 /*
  * up: declarations that the files of `drover up` share:

@@ -1,9 +1,9 @@
-#ifndef SIM_WORKLOADS_IMPL_H
-#define SIM_WORKLOADS_IMPL_H
+#ifndef SIM_CLUSTER_WORKLOADS_IMPL_H
+#define SIM_CLUSTER_WORKLOADS_IMPL_H
 
 #include "base/map.h"
-#include "sim/objects.h"
-#include "sim/workloads.h"
+#include "sim/cluster/objects.h"
+#include "sim/cluster/workloads.h"
 
 /*
  * workloads_impl: shared by workloads.c (rounds), owned.c (writes and pods) and the controllers (replicaset.c, deployment.c, job.c).

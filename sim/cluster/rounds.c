@@ -1,4 +1,4 @@
-#include "sim/rounds.h"
+#include "sim/cluster/rounds.h"
 
 #include <stdlib.h>
 #include <string.h>

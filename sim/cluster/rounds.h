@@ -1,5 +1,5 @@
-#ifndef SIM_ROUNDS_H
-#define SIM_ROUNDS_H
+#ifndef SIM_CLUSTER_ROUNDS_H
+#define SIM_CLUSTER_ROUNDS_H
 
 #include "base/http/http.h"
 #include "base/data/json.h"
@@ -12,7 +12,7 @@
  * write more. The next round begins one period after the last answer of this round, so that a round
  * sees the effect of every write of the previous round. If a list fails, the function for that list
  * is not called; the next round tries again.
- * Tests: tests/unit/sim/test_scheduler.c, tests/unit/sim/test_replicaset.c
+ * Tests: tests/unit/sim/cluster/test_scheduler.c, tests/unit/sim/cluster/test_replicaset.c
  */
 struct sim_rounds;
 struct sim_rounds_spec {

@@ -1,4 +1,4 @@
-#include "sim/scheduler.h"
+#include "sim/cluster/scheduler.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/data/quantity.h"
 #include "base/str.h"
-#include "sim/objects.h"
+#include "sim/cluster/objects.h"
 
 #define NAME "default-scheduler"
 #define MESSAGE_MAX 1024

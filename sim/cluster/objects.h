@@ -1,5 +1,5 @@
-#ifndef SIM_OBJECTS_H
-#define SIM_OBJECTS_H
+#ifndef SIM_CLUSTER_OBJECTS_H
+#define SIM_CLUSTER_OBJECTS_H
 
 #include "base/arena.h"
 #include "base/data/json.h"
@@ -8,7 +8,7 @@
 /*
  * objects: helpers to read objects of the Kubernetes API, for the scheduler and the controllers of
  * `drover up`.
- * Tests: tests/unit/sim/test_scheduler.c, tests/unit/sim/test_replicaset.c
+ * Tests: tests/unit/sim/cluster/test_scheduler.c, tests/unit/sim/cluster/test_replicaset.c
  */
 struct sim_kind {
 	/* Path of the API group, for example "/apis/apps/v1". */

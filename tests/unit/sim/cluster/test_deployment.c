@@ -1,4 +1,4 @@
-#include "tests/unit/sim/works.h"
+#include "tests/unit/sim/cluster/works.h"
 
 #define WEB DEPLOYMENTS "/web"
 #define BODY(name, spec)                                                                           \

@@ -1,7 +1,7 @@
-#ifndef SIM_JOB_IMPL_H
-#define SIM_JOB_IMPL_H
+#ifndef SIM_CLUSTER_JOB_IMPL_H
+#define SIM_CLUSTER_JOB_IMPL_H
 
-#include "sim/workloads_impl.h"
+#include "sim/cluster/workloads_impl.h"
 
 /*
  * job_impl: shared by job.c (the Job controller) and job_index.c (Jobs with indexes).

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/workloads_impl.h"
+#include "sim/cluster/workloads_impl.h"
 
 /*
  * The ReplicaSet controller: ensures that spec.replicas pods exist, not counting those that have

@@ -1,11 +1,11 @@
-#include "sim/workloads_impl.h"
+#include "sim/cluster/workloads_impl.h"
 
 #include "base/mem.h"
 
 /*
  * Rounds of the controllers.
- * Tests: tests/unit/sim/test_replicaset.c, tests/unit/sim/test_deployment.c,
- * tests/unit/sim/test_job.c
+ * Tests: tests/unit/sim/cluster/test_replicaset.c, tests/unit/sim/cluster/test_deployment.c,
+ * tests/unit/sim/cluster/test_job.c
  */
 static void sync_all(struct sim_workloads *s, json_t *list,
 		     void (*sync)(struct sim_workloads *s, json_t *obj))

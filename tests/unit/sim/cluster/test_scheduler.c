@@ -2,7 +2,7 @@
 
 #include "base/str.h"
 #include "base/data/yaml.h"
-#include "sim/scheduler.h"
+#include "sim/cluster/scheduler.h"
 #include "tests/unit/kube/apiserver/api_rig.h"
 
 #define ORIGIN "https://api:6443"

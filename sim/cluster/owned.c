@@ -1,4 +1,4 @@
-#include "sim/workloads_impl.h"
+#include "sim/cluster/workloads_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 
 /*
  * owned: objects that have an owner: how a controller writes, adopts and counts them.
- * Tests: tests/unit/sim/test_replicaset.c, tests/unit/sim/test_deployment.c,
- * tests/unit/sim/test_job.c
+ * Tests: tests/unit/sim/cluster/test_replicaset.c, tests/unit/sim/cluster/test_deployment.c,
+ * tests/unit/sim/cluster/test_job.c
  */
 
 /* Largest number of pods that one owner gets in one round, as in kube-controller-manager. */

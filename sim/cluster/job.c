@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/job_impl.h"
+#include "sim/cluster/job_impl.h"
 
 /*
  * The Job controller. A pod may be deleted at any moment after it ended, but must be counted

@@ -1,5 +1,5 @@
-#ifndef TESTS_UNIT_SIM_WORKS_H
-#define TESTS_UNIT_SIM_WORKS_H
+#ifndef TESTS_UNIT_SIM_CLUSTER_WORKS_H
+#define TESTS_UNIT_SIM_CLUSTER_WORKS_H
 
 #include "tests/unit/kube/apiserver/api_rig.h"
 
@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/objects.h"
-#include "sim/workloads.h"
+#include "sim/cluster/objects.h"
+#include "sim/cluster/workloads.h"
 
 /*
  * works: sim's controllers for workloads and an API server on the simulated loop; the test acts as

@@ -1,4 +1,4 @@
-#include "sim/objects.h"
+#include "sim/cluster/objects.h"
 
 #include <stdlib.h>
 #include <string.h>

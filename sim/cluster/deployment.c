@@ -5,7 +5,7 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/workloads_impl.h"
+#include "sim/cluster/workloads_impl.h"
 
 /*
  * The Deployment controller: one ReplicaSet for each template, named by the template's hash.

@@ -1,7 +1,7 @@
-#ifndef SIM_SCHEDULER_H
-#define SIM_SCHEDULER_H
+#ifndef SIM_CLUSTER_SCHEDULER_H
+#define SIM_CLUSTER_SCHEDULER_H
 
-#include "sim/rounds.h"
+#include "sim/cluster/rounds.h"
 
 /*
  * scheduler: a small substitute for kube-scheduler in the virtual clusters of the demo. Twice a

@@ -5,12 +5,12 @@
  *   all ReplicaSets together  <= replicas + maxSurge
  *   available pods            >= replicas - maxUnavailable
  *
- * Tests: tests/unit/sim/test_deployment.c
+ * Tests: tests/unit/sim/cluster/test_deployment.c
  */
 #include <string.h>
 
 #include "base/str.h"
-#include "sim/workloads_impl.h"
+#include "sim/cluster/workloads_impl.h"
 
 static json_int_t least(json_int_t a, json_int_t b)
 {

@@ -1,7 +1,7 @@
-#ifndef SIM_WORKLOADS_H
-#define SIM_WORKLOADS_H
+#ifndef SIM_CLUSTER_WORKLOADS_H
+#define SIM_CLUSTER_WORKLOADS_H
 
-#include "sim/rounds.h"
+#include "sim/cluster/rounds.h"
 
 /*
  * workloads: a small substitute for kube-controller-manager in the virtual clusters of the demo.
@@ -9,10 +9,10 @@
  * server twice a second. The API server itself handles owner references and finalizers (member
  * controllers of struct apiserver_spec).
  *
- *   sim/workloads.c    rounds, and code shared by the three controllers
- *   sim/replicaset.c, sim/deployment.c, sim/job.c   one controller each
- *   sim/rollout.c      next number of replicas of each ReplicaSet of a Deployment
- *   sim/job_index.c    pods of a Job with completionMode Indexed
+ *   sim/cluster/workloads.c    rounds, and code shared by the three controllers
+ *   sim/cluster/replicaset.c, sim/cluster/deployment.c, sim/cluster/job.c   one controller each
+ *   sim/cluster/rollout.c      next number of replicas of each ReplicaSet of a Deployment
+ *   sim/cluster/job_index.c    pods of a Job with completionMode Indexed
  *
  * Not implemented: proportional scaling during a rollout (the new ReplicaSet takes the difference);
  * podFailurePolicy, successPolicy and backoffLimitPerIndex of Jobs; events, except for a pod that

@@ -4,12 +4,12 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/job_impl.h"
+#include "sim/cluster/job_impl.h"
 
 /*
  * Jobs with completionMode Indexed: each pod has one of the indexes 0 to completions - 1, and the
  * Job is complete when each index has succeeded once.
- * Tests: tests/unit/sim/test_job.c
+ * Tests: tests/unit/sim/cluster/test_job.c
  */
 #define INDEXES_MAX 100000 /* The same limit as in kube-apiserver. */
 #define TEXT_MAX (1u << 20)
