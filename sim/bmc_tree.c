@@ -330,7 +330,7 @@ static json_t *get_simple_storage(struct bmc_call *c)
 	return j;
 }
 
-/* Returns a drive with the identity that the simulated agent reports (agent_wipe.c); a pulled drive
+/* Returns a drive with the identity that the simulated agent reports (wipe.c); a pulled drive
  * is reported as an empty bay. */
 static json_t *get_drive(struct bmc_call *c)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/agent.h"
+#include "sim/agent/agent.h"
 #include "sim/machine/medium.h"
 #include "sim/node.h"
 #include "wipe/proto.h"

@@ -14,7 +14,7 @@
  * The volume is at the position at which the real agent creates the partition "cidata": the last 4
  * MiB that are aligned to 1 MiB and leave space for a backup GPT. The simulated drive has no
  * partition table, because the images of the rack have none.
- * Tests: tests/unit/sim/test_agent.c
+ * Tests: tests/unit/sim/agent/test_agent.c
  */
 #define SIM_ISO_BLOCK 2048
 #define SIM_CIDATA_BYTES (4 << 20)

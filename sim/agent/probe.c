@@ -3,9 +3,9 @@
  * knows only the origins of the rack's routes and the agent endpoint; every other address is
  * reported as PROTO_NOT_ASKED.
  *
- * Tests: tests/unit/sim/test_agent.c
+ * Tests: tests/unit/sim/agent/test_agent.c
  */
-#include "sim/agent_impl.h"
+#include "sim/agent/agent_impl.h"
 
 #include <stdlib.h>
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-#ifndef SIM_AGENT_H
-#define SIM_AGENT_H
+#ifndef SIM_AGENT_AGENT_H
+#define SIM_AGENT_AGENT_H
 
 #include "sim/machine/machine.h"
 

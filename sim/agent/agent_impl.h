@@ -1,15 +1,15 @@
-#ifndef SIM_AGENT_IMPL_H
-#define SIM_AGENT_IMPL_H
+#ifndef SIM_AGENT_AGENT_IMPL_H
+#define SIM_AGENT_AGENT_IMPL_H
 
 #include "base/list.h"
 #include "base/map.h"
-#include "sim/agent.h"
+#include "sim/agent/agent.h"
 #include "wipe/proto.h"
 
 /*
- * agent_impl: shared by the agent's files. agent.c talks to drover and begins orders; agent_wipe.c
- * inspects, wipes and verifies; agent_write.c writes; agent_probe.c probes addresses;
- * agent_order.c has what these three share. Each agent_begin_*() function
+ * agent_impl: shared by the agent's files. agent.c talks to drover and begins orders; wipe.c
+ * inspects, wipes and verifies; write.c writes; probe.c probes addresses;
+ * order.c has what these three share. Each agent_begin_*() function
  * begins the order a->order, and then ends it by one call of agent_finish() or agent_fail(), at
  * once or later.
  */
@@ -25,7 +25,7 @@ struct agent_unit {
 	int64_t sampled;
 };
 
-/* State of an image that is being written (agent_write.c). */
+/* State of an image that is being written (write.c). */
 struct agent_write;
 
 struct sim_agent {

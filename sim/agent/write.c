@@ -5,14 +5,14 @@
  * An image is written at times.write_bytes_per_s, piece by piece as it arrives. The digest of the
  * received bytes is checked at the end. After any failure the first and last MiB are zeroed, so
  * that no partial image boots.
- * Tests: tests/unit/sim/test_agent.c
+ * Tests: tests/unit/sim/agent/test_agent.c
  */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/agent_impl.h"
+#include "sim/agent/agent_impl.h"
 #include "sim/machine/iso.h"
 
 #define EDGE (1 << 20)

@@ -1,4 +1,4 @@
-#include "sim/agent_impl.h"
+#include "sim/agent/agent_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,14 +5,14 @@
  * the first byte to the last at times.wipe_bytes_per_s, so that a power loss during the erase
  * leaves the remaining data. A canary is 4096 bytes of HMAC-SHA256(nonce, "canary WWN OFFSET"),
  * repeated.
- * Tests: tests/unit/sim/test_agent.c
+ * Tests: tests/unit/sim/agent/test_agent.c
  */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/agent_impl.h"
+#include "sim/agent/agent_impl.h"
 
 #define MEMORY_BYTES (INT64_C(2) << 40)
 #define TICK_MS 250

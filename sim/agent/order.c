@@ -1,4 +1,4 @@
-#include "sim/agent_impl.h"
+#include "sim/agent/agent_impl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 /*
  * agent_order: steps and results of the order in progress, for the files that carry orders out.
- * Tests: tests/unit/sim/test_agent.c
+ * Tests: tests/unit/sim/agent/test_agent.c
  */
 void agent_post(struct sim_agent *a, const char *text)
 {
