@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "sim/agent/agent.h"
 #include "sim/machine/medium.h"
-#include "sim/node.h"
+#include "sim/node/node.h"
 #include "wipe/proto.h"
 
 static void boot_disk(struct sim_machine *m)

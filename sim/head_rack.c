@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/node.h"
+#include "sim/node/node.h"
 
 #define PER_OCTET 250
 #define KUBELET "v1.36.0" /* Version of the kubelet in each software image. */

@@ -20,7 +20,7 @@
 #include "base/str.h"
 #include "cli/up/files.h"
 #include "sim/machine/faults.h"
-#include "sim/node.h"
+#include "sim/node/node.h"
 #include "sim/rack.h"
 
 #define CONNECTIONS 8192

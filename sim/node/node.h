@@ -1,5 +1,5 @@
-#ifndef SIM_NODE_H
-#define SIM_NODE_H
+#ifndef SIM_NODE_NODE_H
+#define SIM_NODE_NODE_H
 
 #include "base/crypto.h"
 #include "sim/machine/machine.h"

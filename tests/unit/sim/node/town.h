@@ -1,5 +1,5 @@
-#ifndef TESTS_UNIT_SIM_TOWN_H
-#define TESTS_UNIT_SIM_TOWN_H
+#ifndef TESTS_UNIT_SIM_NODE_TOWN_H
+#define TESTS_UNIT_SIM_NODE_TOWN_H
 
 #include "tests/unit/sim/machine/aisle.h"
 
@@ -8,7 +8,7 @@
 #include "base/store/store.h"
 #include "kube/apiserver/apiserver.h"
 #include "sim/machine/iso.h"
-#include "sim/node.h"
+#include "sim/node/node.h"
 
 /*
  * town: an aisle (one machine) and a tenant's API server. The embedded API server, with

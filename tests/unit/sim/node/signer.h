@@ -1,10 +1,10 @@
-#ifndef TESTS_UNIT_SIM_SIGNER_H
-#define TESTS_UNIT_SIM_SIGNER_H
+#ifndef TESTS_UNIT_SIM_NODE_SIGNER_H
+#define TESTS_UNIT_SIM_NODE_SIGNER_H
 
 #include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
-#include "tests/unit/sim/town.h"
+#include "tests/unit/sim/node/town.h"
 
 /*
  * signer: the certificates API of a cluster with its approver and signer, in front of the API

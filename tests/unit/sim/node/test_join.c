@@ -1,4 +1,4 @@
-#include "tests/unit/sim/signer.h"
+#include "tests/unit/sim/node/signer.h"
 
 static int setup_signer(void **state)
 {

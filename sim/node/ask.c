@@ -1,4 +1,4 @@
-#include "sim/node_impl.h"
+#include "sim/node/node_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /*
  * node_ask: requests of the node to its API server.
- * Tests: tests/unit/sim/test_node.c
+ * Tests: tests/unit/sim/node/test_node.c
  */
 #define REPLY_MAX (16u << 20)
 

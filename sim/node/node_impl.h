@@ -1,16 +1,16 @@
-#ifndef SIM_NODE_IMPL_H
-#define SIM_NODE_IMPL_H
+#ifndef SIM_NODE_NODE_IMPL_H
+#define SIM_NODE_NODE_IMPL_H
 
 #include "base/arena.h"
 #include "base/data/json.h"
 #include "base/data/scan.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "sim/node.h"
+#include "sim/node/node.h"
 
 /*
- * node_impl: shared by node.c (boot, Node, Lease), node_ask.c (requests), node_join.c (CA of the cluster), node_cert.c
- * (client certificate) and node_pods.c (pods).
+ * node_impl: shared by node.c (boot, Node, Lease), ask.c (requests), join.c (CA of the cluster), cert.c
+ * (client certificate) and pods.c (pods).
  */
 struct node_pods;
 

@@ -2,14 +2,14 @@
  * node_join: which CA the node accepts for the API server, by kubeadm's token discovery. The node
  * reads the ConfigMap cluster-info from a server that is not verified, without sending any secret.
  * It accepts the CA in the ConfigMap if that CA has the hash on the config drive.
- * Tests: tests/unit/sim/test_node.c
+ * Tests: tests/unit/sim/node/test_node.c
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/data/yaml.h"
-#include "sim/node_impl.h"
+#include "sim/node/node_impl.h"
 
 #define CLUSTER_INFO "/api/v1/namespaces/kube-public/configmaps/cluster-info"
 

@@ -9,7 +9,7 @@
  * The key is stored on the root drive before the request is sent, and the request's name is derived
  * from the key. So a node that lost power while it waited requests the same certificate again. A
  * certificate that does not belong to this key is not accepted.
- * Tests: tests/unit/sim/test_node_join.c
+ * Tests: tests/unit/sim/node/test_join.c
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #include "base/pem.h"
 #include "base/str.h"
 #include "sim/machine/iso.h"
-#include "sim/node_impl.h"
+#include "sim/node/node_impl.h"
 
 #define REQUESTS "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 #define SIGNER "kubernetes.io/kube-apiserver-client-kubelet"

@@ -5,14 +5,14 @@
  *   deleted --stop-after, at most the grace period--> deleted with grace period 0
  *
  * Only one write is in flight at a time; each tick searches for a pod that is due.
- * Tests: tests/unit/sim/test_node.c
+ * Tests: tests/unit/sim/node/test_node.c
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/machine/iso.h"
-#include "sim/node_impl.h"
+#include "sim/node/node_impl.h"
 #include "sim/cluster/objects.h"
 
 #define START_MS 1000

@@ -1,4 +1,4 @@
-#include "sim/node_impl.h"
+#include "sim/node/node_impl.h"
 
 #include <ctype.h>
 #include <stdlib.h>

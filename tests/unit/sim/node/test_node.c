@@ -1,4 +1,4 @@
-#include "tests/unit/sim/town.h"
+#include "tests/unit/sim/node/town.h"
 
 #define POD "/api/v1/namespaces/default/pods/train"
 
