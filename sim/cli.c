@@ -14,7 +14,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/dialect.h"
+#include "sim/bmc/dialect.h"
 #include "sim/ec2_cli.h"
 #include "sim/fault_cli.h"
 #include "sim/common/folder.h"

@@ -13,8 +13,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/data/yaml.h"
-#include "sim/bmc.h"
-#include "sim/dialect.h"
+#include "sim/bmc/bmc.h"
+#include "sim/bmc/dialect.h"
 #include "sim/machine/fault_list.h"
 #include "sim/firmware.h"
 

@@ -14,7 +14,7 @@
  *   power on --> POST --> what the site's firmware boots (firmware.h): the agent on a medium, or
  *                         the system on the root drive
  *
- * The BMC (sim/bmc.h) changes power and boot settings, and is called back when they change.
+ * The BMC (sim/bmc/bmc.h) changes power and boot settings, and is called back when they change.
  * Durations are those of spec.times, with jitter from loop_random.
  *
  * With spec.data, each drive is a file, NAME-drive0 and so on. Power, boot settings, boot count and

@@ -13,7 +13,7 @@
 #include "providers/bmc_check.h"
 #include "providers/provider.h"
 #include "redfish/redfish.h"
-#include "sim/dialect.h"
+#include "sim/bmc/dialect.h"
 #include "sim/machine/drive.h"
 #include "sim/machine/medium.h"
 #include "sim/rack.h"
@@ -21,7 +21,7 @@
 /*
  * Runs the Redfish provider through a whole cycle with a simulated BMC of each make. The machine is
  * found, identified, switched on and off, and booted once from a medium and again from its disk;
- * the medium is inserted and ejected. The makes are the built-in ones (sim/dialects), and any
+ * the medium is inserted and ejected. The makes are the built-in ones (sim/bmc/dialects), and any
  * mockups of real BMCs in the directory of captures, which are not part of this repository.
  */
 #define CAPTURES "../shared/captures"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/dialect.h"
+#include "sim/bmc/dialect.h"
 #include "sim/rack.h"
 #include "tests/world/leaving.h"
 #include "tests/world/server.h"

@@ -1,4 +1,4 @@
-#include "tests/unit/sim/bmc_bench.h"
+#include "tests/unit/sim/bmc/bench.h"
 
 /*
  * Tests the faults of the rack: how they are read, and each fault of the BMC and of the switch as a

@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 /*
  * bmc_service: the service root, OData documents, registries and schemas. Registries and schemas
  * are references to DMTF's publications; no copies are shipped.
- * Tests: tests/unit/sim/test_bmc.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c
  */
 #define SCHEMAS "http://redfish.dmtf.org/schemas/v1/"
 #define BASE "Base.1.18.1"

@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
  * bmc_event: server-sent events (DSP0266 section 13.5). Each stream buffers the data that its
  * client has not read yet; a client that does not read is disconnected. Subscriptions are refused,
  * because the simulator sends no requests to event destinations.
- * Tests: tests/unit/sim/test_bmc.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c
  */
 #define PENDING_MAX 65536
 #define ALIVE_MS 10000

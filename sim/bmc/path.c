@@ -1,10 +1,10 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include "base/str.h"
 
 /*
  * bmc_path: paths of the simulated resources, with or without a tree (tree.h).
- * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
+ * Tests: tests/unit/sim/bmc/test_dialect.c, tests/contract/test_dialects.c
  */
 #define SERVICE SIM_TREE_ROOT "/SessionService"
 #define TASKS SIM_TREE_ROOT "/TaskService/Tasks"

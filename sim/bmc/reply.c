@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 /*
  * bmc_reply: answers, with the members and headers that every resource has. An ETag is a digest of
  * the resource, so that the ETag changes exactly when the resource changes.
- * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/test_dialect.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c, tests/unit/sim/bmc/test_dialect.c
  */
 #define V1 "/redfish/v1"
 

@@ -1,8 +1,8 @@
 /* Tests the deviations of each simulated make of BMC. A client that only follows the specification
  * fails with every one of them. */
-#include "tests/unit/sim/bmc_bench.h"
+#include "tests/unit/sim/bmc/bench.h"
 
-#include "sim/dialect.h"
+#include "sim/bmc/dialect.h"
 
 #define LOGIN "{\"UserName\":\"admin\",\"Password\":\"correct horse\"}"
 #define BASIC "Authorization: Basic YWRtaW46Y29ycmVjdCBob3JzZQ=="

@@ -1,4 +1,4 @@
-#include "sim/dialect.h"
+#include "sim/bmc/dialect.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -162,21 +162,21 @@ static const struct field dialect_fields[] = {
 
 /* --- built-in dialects ------------------------------------------------------------------------ */
 
-/* Embeds the bytes of the file sim/dialects/NAME.yaml, through the assembler. */
+/* Embeds the bytes of the file sim/bmc/dialects/NAME.yaml, through the assembler. */
 #define DIALECT(name_)                                                                             \
 	__asm__(".section .rodata\n"                                                               \
-		"dialect_" #name_ ":\n.incbin \"sim/dialects/" #name_ ".yaml\"\n"                  \
+		"dialect_" #name_ ":\n.incbin \"sim/bmc/dialects/" #name_ ".yaml\"\n"                  \
 		"dialect_" #name_ "_end:\n.byte 0\n.previous\n");                                  \
 	extern const char dialect_##name_[] __attribute__((visibility("hidden")));                 \
 	extern const char dialect_##name_##_end[] __attribute__((visibility("hidden")));
-#include "sim/dialects.def"
+#include "sim/bmc/dialects.def"
 #undef DIALECT
 
 static const struct {
 	const char *name, *text, *end;
 } built_in[] = {
 #define DIALECT(name_) {#name_, dialect_##name_, dialect_##name_##_end},
-#include "sim/dialects.def"
+#include "sim/bmc/dialects.def"
 #undef DIALECT
 };
 #define BUILT_IN (sizeof(built_in) / sizeof(built_in[0]))

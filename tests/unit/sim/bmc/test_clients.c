@@ -1,4 +1,4 @@
-#include "tests/unit/sim/bmc_bench.h"
+#include "tests/unit/sim/bmc/bench.h"
 
 #include "providers/provider.h"
 #include "redfish/redfish.h"

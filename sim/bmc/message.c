@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
  * bmc_message: the messages of the Base registry (DSP8011, 1.18) that the simulator sends. The
  * texts are the simulator's own where the registry does not prescribe them; %1 and so on are the
  * arguments.
- * Tests: tests/unit/sim/test_bmc.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c
  */
 #define REGISTRY "Base.1.18."
 #define ARGS_MAX 4

@@ -1,28 +1,28 @@
-#ifndef SIM_BMC_IMPL_H
-#define SIM_BMC_IMPL_H
+#ifndef SIM_BMC_BMC_IMPL_H
+#define SIM_BMC_BMC_IMPL_H
 
 #include "base/data/json.h"
 #include "base/list.h"
 #include "base/loop/loop.h"
-#include "sim/bmc.h"
-#include "sim/dialect.h"
+#include "sim/bmc/bmc.h"
+#include "sim/bmc/dialect.h"
 
 /*
  * bmc_impl: shared by the files of the BMC. A dialect (dialect.h) describes how BMCs of one make
  * answer.
  *
  *   bmc.c           one request: faults, login, resource, conditions
- *   bmc_reply.c     answers, with the common members
- *   bmc_path.c      paths of the simulated resources
- *   bmc_message.c   errors: messages of the Base registry; validation of request bodies
- *   bmc_login.c     sessions, accounts, lockout
- *   bmc_service.c   service root, $metadata, odata, registries, schemas
- *   bmc_system.c    the System: power, boot; the Chassis
- *   bmc_manager.c   the Manager and its slot for a CD
- *   bmc_task.c      actions that run as Tasks
- *   bmc_tree.c      resources of a tree (dialect.h): routes, and the simulated members
- *   bmc_dialect.c   writes to a BMC of a dialect, with the quirks of that make
- *   bmc_event.c     the stream of events
+ *   reply.c     answers, with the common members
+ *   path.c      paths of the simulated resources
+ *   message.c   errors: messages of the Base registry; validation of request bodies
+ *   login.c     sessions, accounts, lockout
+ *   service.c   service root, $metadata, odata, registries, schemas
+ *   system.c    the System: power, boot; the Chassis
+ *   manager.c   the Manager and its slot for a CD
+ *   task.c      actions that run as Tasks
+ *   resource.c      resources of a tree (dialect.h): routes, and the simulated members
+ *   writes.c   writes to a BMC of a dialect, with the quirks of that make
+ *   event.c     the stream of events
  */
 #define BMC_SESSIONS 16
 #define BMC_ACCOUNTS 8
@@ -100,7 +100,7 @@ struct sim_bmc {
 	int64_t session_timeout_s;
 	struct bmc_task tasks[BMC_TASKS];
 	struct loop_timer task_timer;
-	/* Event streams (bmc_event.c). */
+	/* Event streams (event.c). */
 	struct list streams;
 	unsigned nstreams;
 
@@ -153,7 +153,7 @@ struct bmc_route {
 	void (*post)(struct bmc_call *c), (*patch)(struct bmc_call *c), (*del)(struct bmc_call *c);
 	enum bmc_right reads, writes;
 };
-/* bmc_reply.c. bmc_reply(), bmc_reply_self() and bmc_reply_text() answer a request; each request gets
+/* reply.c. bmc_reply(), bmc_reply_self() and bmc_reply_text() answer a request; each request gets
  * exactly one answer. */
 void bmc_reply(struct bmc_call *c, int status, json_t *j /* takes ownership; NULL: no body */);
 /* Adds the members that every resource has. Returns etag with the resource's ETag; NULL: the
@@ -173,7 +173,7 @@ bool bmc_fault(const struct sim_bmc *b, const char *what, int64_t *value);
 /* Returns loop_now() of the BMC's loop. */
 int64_t bmc_now(const struct sim_bmc *b);
 
-/* bmc_message.c. After the message id follow as many texts as the message has arguments. */
+/* message.c. After the message id follow as many texts as the message has arguments. */
 #define bmc_message(property, ...) bmc_message_(property, __VA_ARGS__, (const char *)NULL)
 #define bmc_complain(c, property, ...) bmc_complain_(c, property, __VA_ARGS__, (const char *)NULL)
 #define bmc_error(c, status, ...) bmc_error_(c, status, __VA_ARGS__, (const char *)NULL)
@@ -201,7 +201,7 @@ struct bmc_property {
  * NULL for a resource. */
 bool bmc_check(struct bmc_call *c, const struct bmc_property *t, const char *action);
 
-/* bmc_login.c */
+/* login.c */
 void bmc_login_init(struct sim_bmc *b, const char *user, const struct secret *password);
 void bmc_login_done(struct sim_bmc *b);
 /* Identifies the account of the request and sets c->who. If the request has no valid login, or the
@@ -222,7 +222,7 @@ void bmc_delete_account(struct bmc_call *c);
 json_t *bmc_get_roles(struct bmc_call *c);
 json_t *bmc_get_role(struct bmc_call *c);
 
-/* bmc_service.c */
+/* service.c */
 json_t *bmc_get_versions(struct bmc_call *c);
 json_t *bmc_get_root(struct bmc_call *c);
 json_t *bmc_get_odata(struct bmc_call *c);
@@ -232,7 +232,7 @@ json_t *bmc_get_registry(struct bmc_call *c);
 json_t *bmc_get_schemas(struct bmc_call *c);
 json_t *bmc_get_schema(struct bmc_call *c);
 
-/* bmc_system.c */
+/* system.c */
 #define BMC_SYSTEM "/redfish/v1/Systems/1"
 #define BMC_CHASSIS "/redfish/v1/Chassis/1"
 json_t *bmc_get_systems(struct bmc_call *c);
@@ -252,7 +252,7 @@ const char *bmc_boot_progress(const struct sim_machine *m);
 void bmc_system_init(struct sim_bmc *b);
 void bmc_system_done(struct sim_bmc *b);
 
-/* bmc_manager.c */
+/* manager.c */
 #define BMC_MANAGER "/redfish/v1/Managers/1"
 json_t *bmc_get_managers(struct bmc_call *c);
 json_t *bmc_get_manager(struct bmc_call *c);
@@ -265,7 +265,7 @@ void bmc_put_medium(struct sim_bmc *b, const char *image);
 void bmc_manager_init(struct sim_bmc *b);
 void bmc_manager_done(struct sim_bmc *b);
 
-/* bmc_task.c. bmc_wants_task() returns true if the action must be answered with a Task, because the
+/* task.c. bmc_wants_task() returns true if the action must be answered with a Task, because the
  * client prefers it (RFC 7240 respond-async) or a fault requires it. */
 bool bmc_wants_task(const struct bmc_call *c);
 /* Answers 202 with a new task. power true: the task ends when the machine's power becomes `to`;
@@ -282,7 +282,7 @@ json_t *bmc_get_monitor(struct bmc_call *c);
 void bmc_task_init(struct sim_bmc *b);
 void bmc_task_done(struct sim_bmc *b);
 
-/* bmc_path.c. bmc_system_path(), bmc_sessions_path() and bmc_tasks_path() return the path of a
+/* path.c. bmc_system_path(), bmc_sessions_path() and bmc_tasks_path() return the path of a
  * resource, with or without a dialect. */
 const char *bmc_system_path(const struct sim_bmc *b);
 const char *bmc_sessions_path(const struct sim_bmc *b);
@@ -304,7 +304,7 @@ json_t *bmc_tree_allowed(const struct sim_bmc *b);
  * EnableRMedia. */
 const struct sim_slot *bmc_tree_slot(const struct sim_bmc *b, size_t at);
 
-/* bmc_tree.c. Returns the route of c->path and sets c->arg and c->at; NULL: no such resource. */
+/* resource.c. Returns the route of c->path and sets c->arg and c->at; NULL: no such resource. */
 const struct bmc_route *bmc_tree_route(struct bmc_call *c);
 /* True if the mockup (captured resources) contains the answer to c->path with this query, for
  * example a page of a collection. */
@@ -312,7 +312,7 @@ bool bmc_tree_is_page(struct bmc_call *c);
 /* Checks the If-Match of a write. False: the check failed and the request was answered. */
 bool bmc_tree_condition(struct bmc_call *c);
 
-/* bmc_dialect.c: requests that write to a BMC of a dialect. */
+/* writes.c: requests that write to a BMC of a dialect. */
 void bmc_dialect_reset(struct bmc_call *c);
 /* Handles a PATCH of the System. */
 void bmc_dialect_boot(struct bmc_call *c);
@@ -328,7 +328,7 @@ void bmc_dialect_enable(struct bmc_call *c);
 #define BMC_FIRST_DEVICE "ServerBoot.1.FirstBootDevice"
 #define BMC_BOOT_ONCE "ServerBoot.1.BootOnce"
 
-/* bmc_event.c */
+/* event.c */
 void bmc_event(struct sim_bmc *b, const char *id, const char *text, const char *origin);
 json_t *bmc_get_event_service(struct bmc_call *c);
 json_t *bmc_get_subscriptions(struct bmc_call *c);

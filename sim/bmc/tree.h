@@ -1,5 +1,5 @@
-#ifndef SIM_TREE_H
-#define SIM_TREE_H
+#ifndef SIM_BMC_TREE_H
+#define SIM_BMC_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
  *
  * Simulated resources are found as a client finds them, by links from the service root (DSP0266,
  * DSP0268). A tree is read-only, and belongs to the loop thread.
- * Tests: tests/unit/sim/test_tree.c, tests/contract/test_dialects.c
+ * Tests: tests/unit/sim/bmc/test_tree.c, tests/contract/test_dialects.c
  */
 #define SIM_TREE_ROOT "/redfish/v1"
 #define SIM_TREE_SLOTS 24

@@ -1,18 +1,18 @@
-#ifndef SIM_DIALECT_H
-#define SIM_DIALECT_H
+#ifndef SIM_BMC_DIALECT_H
+#define SIM_BMC_DIALECT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/arena.h"
 #include "base/data/fields.h"
 #include "base/err.h"
-#include "sim/tree.h"
+#include "sim/bmc/tree.h"
 
 /*
  * dialect: how BMCs of one make answer, as data: a tree of resources, and the deviations from the
  * specification.
  *
- * The files sim/dialects/NAME.yaml are built in. A file contains
+ * The files sim/bmc/dialects/NAME.yaml are built in. A file contains
  *
  *   about: one line
  *   match: {vendor: "Dell*"}       # service roots of other trees that belong to this make

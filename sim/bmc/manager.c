@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <string.h>
 #include "base/str.h"
@@ -6,7 +6,7 @@
 /*
  * bmc_manager: the Manager, which is this BMC, and its one slot for a CD. The URL of the medium is
  * stored in the machine (machine.h), which fetches the medium when it boots.
- * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/machine/test_faults.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c, tests/unit/sim/machine/test_faults.c
  */
 #define SLOT BMC_MANAGER "/VirtualMedia/Cd"
 #define VANISH_MS 1000

@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include "base/str.h"
 
@@ -6,7 +6,7 @@
  * bmc_task: actions that run as Tasks. Such an action is answered with 202 and the address of a
  * task monitor. The monitor answers 202 while the task runs. Afterwards it answers what the action
  * itself would have answered: 204 or the error.
- * Tests: tests/unit/sim/test_bmc.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c
  */
 #define MEDIA_MS 1000
 /* Time limit of a power task in ms; the task fails if the power has not changed by then. */

@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdlib.h>
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 /*
  * bmc_system: the System: identity, power and boot settings. The machine stores these settings
  * (machine.h), and calls back when they change without a request of the BMC.
- * Tests: tests/unit/sim/test_bmc.c, tests/unit/sim/machine/test_faults.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c, tests/unit/sim/machine/test_faults.c
  */
 static const char *const reset_types[] = {
 	"On",		"ForceOn",    "ForceOff",	 "GracefulShutdown",

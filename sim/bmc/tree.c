@@ -1,4 +1,4 @@
-#include "sim/tree.h"
+#include "sim/bmc/tree.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
  *   storage                         the machine's drives, in the first storage resource of the tree
  *
  * All other resources are served unchanged.
- * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
+ * Tests: tests/unit/sim/bmc/test_dialect.c, tests/contract/test_dialects.c
  */
 #define MONITORS SIM_TREE_ROOT "/TaskService/TaskMonitors"
 #define ENABLED "CD1" /* Id of the slot that appears after EnableRMedia. */

@@ -1,5 +1,5 @@
-#ifndef SIM_BMC_H
-#define SIM_BMC_H
+#ifndef SIM_BMC_BMC_H
+#define SIM_BMC_BMC_H
 
 #include "base/httpd/httpd.h"
 #include "sim/machine/machine.h"

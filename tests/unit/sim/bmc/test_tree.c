@@ -1,6 +1,6 @@
 /* Tests trees of resources: how mockup directories are read, how the simulated resources in them
  * are found, and that all others are served unchanged. */
-#include "tests/unit/sim/bmc_bench.h"
+#include "tests/unit/sim/bmc/bench.h"
 
 #include <dirent.h>
 #include <ftw.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "sim/dialect.h"
-#include "sim/tree.h"
+#include "sim/bmc/dialect.h"
+#include "sim/bmc/tree.h"
 
 #define CAPTURES "../shared/captures"
 #define EVERY 17 /* Every EVERY-th resource of a capture is compared */

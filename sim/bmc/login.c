@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
  * bmc_login: login by session token or HTTP Basic. A wrong password counts only against its
  * account; LOCK_AFTER wrong passwords in a row lock the account for LOCK_S seconds. An unused
  * session ends after the timeout.
- * Tests: tests/unit/sim/test_bmc.c
+ * Tests: tests/unit/sim/bmc/test_bmc.c
  */
 #define LOCK_AFTER 5
 #define LOCK_S 30

@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /*
  * bmc_dialect: requests that write to a BMC of a dialect, answered as that make does (dialect.h).
- * Tests: tests/unit/sim/test_dialect.c, tests/contract/test_dialects.c
+ * Tests: tests/unit/sim/bmc/test_dialect.c, tests/contract/test_dialects.c
  */
 static const struct sim_quirks *quirks(const struct bmc_call *c)
 {

@@ -1,4 +1,4 @@
-#include "sim/bmc_impl.h"
+#include "sim/bmc/bmc_impl.h"
 
 #include <stdlib.h>
 #include <string.h>
