@@ -16,13 +16,13 @@
 #include "base/str.h"
 #include "sim/bmc/dialect.h"
 #include "sim/ec2_cli.h"
-#include "sim/fault_cli.h"
+#include "sim/rack/fault_cli.h"
 #include "sim/common/folder.h"
 #include "sim/head_rack.h"
 #include "sim/machine/medium.h"
 #include "sim/netris_cli.h"
-#include "sim/ports.h"
-#include "sim/rack.h"
+#include "sim/rack/ports.h"
+#include "sim/rack/rack.h"
 
 /*
  * `drover sim rack` stores everything in one directory: the rack's state, its certificates, the

@@ -2,7 +2,7 @@
 #define SIM_HEAD_RACK_H
 
 #include "sim/head.h"
-#include "sim/rack.h"
+#include "sim/rack/rack.h"
 
 /*
  * head_rack: a BCM head node whose nodes are the machines of a rack. Each node has the name of its

@@ -21,12 +21,12 @@
 #include "cli/up/files.h"
 #include "sim/machine/faults.h"
 #include "sim/node/node.h"
-#include "sim/rack.h"
+#include "sim/rack/rack.h"
 
 #define CONNECTIONS 8192
 #define FAULTS_MAX (1u << 20)
 #define CERT_DAYS 365 /* lifetime of the certificates, which are issued anew at each start */
-#define PER_OCTET 250 /* number of BMC addresses with the same third octet, as in sim/rack.h */
+#define PER_OCTET 250 /* number of BMC addresses with the same third octet, as in sim/rack/rack.h */
 #define IMAGE_BYTES (16u << 20)
 /* seconds that a machine takes to write the image: long enough for a user to see it */
 #define IMAGE_S 3

@@ -4,7 +4,7 @@
  */
 #include "cli/up/up.h"
 #include "sim/machine/medium.h"
-#include "sim/rack.h"
+#include "sim/rack/rack.h"
 #include "base/arena.h"
 #include "base/args.h"
 #include "base/store/store.h"

@@ -8,7 +8,7 @@
 /*
  * site: the surroundings of simulated machines: their network, their faults, and the settings that
  * all of them share.
- * Tests: tests/unit/sim/test_rack.c, tests/unit/sim/machine/test_machine.c
+ * Tests: tests/unit/sim/rack/test_rack.c, tests/unit/sim/machine/test_machine.c
  */
 struct fault_list;
 struct sim_machine;

@@ -16,7 +16,7 @@
 #include "sim/bmc/dialect.h"
 #include "sim/machine/drive.h"
 #include "sim/machine/medium.h"
-#include "sim/rack.h"
+#include "sim/rack/rack.h"
 
 /*
  * Runs the Redfish provider through a whole cycle with a simulated BMC of each make. The machine is

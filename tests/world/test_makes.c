@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/bmc/dialect.h"
-#include "sim/rack.h"
+#include "sim/rack/rack.h"
 #include "tests/world/leaving.h"
 #include "tests/world/server.h"
 #include "tests/world/world.h"

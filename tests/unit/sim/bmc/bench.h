@@ -9,7 +9,7 @@
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/rack.h"
+#include "sim/rack/rack.h"
 
 /*
  * bmc_bench: a simulated rack of two machines on a simulated loop. A test sends one request at a

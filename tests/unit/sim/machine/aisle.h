@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/machine/fault_list.h"
-#include "sim/firmware.h"
+#include "sim/rack/firmware.h"
 #include "sim/machine/machine.h"
 
 /*

@@ -1,5 +1,5 @@
-#ifndef SIM_FAULT_CLI_H
-#define SIM_FAULT_CLI_H
+#ifndef SIM_RACK_FAULT_CLI_H
+#define SIM_RACK_FAULT_CLI_H
 
 /*
  * fault_cli: the command `drover sim fault`, which adds, shows and removes faults of a running

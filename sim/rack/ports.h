@@ -1,5 +1,5 @@
-#ifndef SIM_PORTS_H
-#define SIM_PORTS_H
+#ifndef SIM_RACK_PORTS_H
+#define SIM_RACK_PORTS_H
 
 #include "base/err.h"
 #include "base/http/http.h"

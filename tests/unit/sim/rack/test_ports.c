@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/fabric.h"
-#include "sim/ports.h"
+#include "sim/rack/ports.h"
 #include "tests/data/pems.h"
 
 /* Tests the driver port-move with drover's side of the protocol (providers/fabric.h). The rack is a

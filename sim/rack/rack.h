@@ -1,5 +1,5 @@
-#ifndef SIM_RACK_H
-#define SIM_RACK_H
+#ifndef SIM_RACK_RACK_H
+#define SIM_RACK_RACK_H
 
 #include "base/http/http.h"
 #include "base/httpd/httpd.h"

@@ -1,4 +1,4 @@
-#include "sim/fault_cli.h"
+#include "sim/rack/fault_cli.h"
 
 #include <argp.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#ifndef SIM_FIRMWARE_H
-#define SIM_FIRMWARE_H
+#ifndef SIM_RACK_FIRMWARE_H
+#define SIM_RACK_FIRMWARE_H
 
 #include "sim/machine/machine.h"
 

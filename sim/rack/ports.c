@@ -1,4 +1,4 @@
-#include "sim/ports.h"
+#include "sim/rack/ports.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "sim/rack.h"
+#include "sim/rack/rack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "sim/bmc/bmc.h"
 #include "sim/bmc/dialect.h"
 #include "sim/machine/fault_list.h"
-#include "sim/firmware.h"
+#include "sim/rack/firmware.h"
 
 /*
  * The segments of all ports are stored in one file. A new version of the file is written under

@@ -1,4 +1,4 @@
-#include "sim/firmware.h"
+#include "sim/rack/firmware.h"
 
 #include <stdlib.h>
 #include "base/mem.h"
