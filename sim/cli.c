@@ -18,7 +18,7 @@
 #include "sim/ec2_cli.h"
 #include "sim/rack/fault_cli.h"
 #include "sim/common/folder.h"
-#include "sim/head_rack.h"
+#include "sim/bcm/head_rack.h"
 #include "sim/machine/medium.h"
 #include "sim/netris_cli.h"
 #include "sim/rack/ports.h"
@@ -229,7 +229,7 @@ static int make_rack(struct run *r, struct err *e)
 	return 0;
 }
 
-/* Starts the simulated head node of NVIDIA Base Command Manager (sim/head.h), if --head was given.
+/* Starts the simulated head node of NVIDIA Base Command Manager (sim/bcm/head.h), if --head was given.
  * The head node manages the machines of the rack. */
 static int make_head(struct run *r, struct err *e)
 {

@@ -3,7 +3,7 @@
 
 #include "base/httpd/http_mem.h"
 #include "providers/provider.h"
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 #include "tests/contract/fake_bmc.h"
 
 /*

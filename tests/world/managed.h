@@ -1,7 +1,7 @@
 #ifndef TESTS_WORLD_MANAGED_H
 #define TESTS_WORLD_MANAGED_H
 
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 #include "tests/world/world.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 #include "tests/unit/testing.h"
 #include "tests/world/bootagent.h"
 #include "tests/world/scripted.h"

@@ -4,7 +4,7 @@
 #include "base/httpd/http_mem.h"
 #include "base/loop/loop_sim.h"
 #include "providers/bcm/client.h"
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 
 /* head_rig: a simulated BCM head node with the node n1, and a client whose certificate the head
  * node accepts. */

@@ -1,7 +1,7 @@
-#ifndef SIM_HEAD_RACK_H
-#define SIM_HEAD_RACK_H
+#ifndef SIM_BCM_HEAD_RACK_H
+#define SIM_BCM_HEAD_RACK_H
 
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 #include "sim/rack/rack.h"
 
 /*
@@ -10,7 +10,7 @@
  *
  * Machines reach the head node from the segment "provisioning", and from "" if no switch is
  * configured. An install writes an image that the rack's machines boot (SIM_NODE_MAGIC) to drive 0.
- * Tests: tests/unit/sim/test_head.c
+ * Tests: tests/unit/sim/bcm/test_head.c
  */
 struct sim_head_rack;
 struct sim_head_rack *sim_head_rack_new(struct sim_rack *r, const struct sim_head_spec *s);

@@ -7,9 +7,9 @@
  *           '-> otherwise: UP
  *   power off --> DOWN
  *   fault InstallFails --> INSTALLER_FAILED until power off
- * Tests: tests/unit/sim/test_head.c
+ * Tests: tests/unit/sim/bcm/test_head.c
  */
-#include "sim/head_impl.h"
+#include "sim/bcm/head_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

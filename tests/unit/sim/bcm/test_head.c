@@ -6,7 +6,7 @@
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 
 #define HEAD "https://head:8081"
 

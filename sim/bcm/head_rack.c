@@ -1,4 +1,4 @@
-#include "sim/head_rack.h"
+#include "sim/bcm/head_rack.h"
 
 #include <stdlib.h>
 #include <string.h>

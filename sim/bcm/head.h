@@ -1,5 +1,5 @@
-#ifndef SIM_HEAD_H
-#define SIM_HEAD_H
+#ifndef SIM_BCM_HEAD_H
+#define SIM_BCM_HEAD_H
 
 #include "base/httpd/httpd.h"
 #include "base/loop/loop.h"
@@ -51,7 +51,7 @@
  *
  * The sources of these facts are listed in providers/bcm/client.h; the simulator shares no code
  * with that client.
- * Tests: tests/unit/sim/test_head.c
+ * Tests: tests/unit/sim/bcm/test_head.c
  */
 struct sim_head;
 struct sim_head_node;

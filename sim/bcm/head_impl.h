@@ -1,13 +1,13 @@
-#ifndef SIM_HEAD_IMPL_H
-#define SIM_HEAD_IMPL_H
+#ifndef SIM_BCM_HEAD_IMPL_H
+#define SIM_BCM_HEAD_IMPL_H
 
 #include "base/arena.h"
 #include "base/data/exact.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 
-/* head_impl: shared by the files of the simulated head node: head.c handles requests, head_node.c
+/* head_impl: shared by the files of the simulated head node: head.c handles requests, node.c
  * implements the nodes. */
 enum head_phase {
 	HEAD_DOWN,

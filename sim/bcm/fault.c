@@ -4,11 +4,11 @@
 #include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/head_impl.h"
+#include "sim/bcm/head_impl.h"
 
 /*
  * head_fault: faults that a test or an operator injects.
- * Tests: tests/unit/sim/test_head.c
+ * Tests: tests/unit/sim/bcm/test_head.c
  */
 static struct head_fault *take(struct head_fault *f)
 {

@@ -1,4 +1,4 @@
-#include "sim/head.h"
+#include "sim/bcm/head.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "base/data/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/head_impl.h"
+#include "sim/bcm/head_impl.h"
 
 #define BODY_MAX (4u << 20)
 #define SECOND 1000
