@@ -20,7 +20,7 @@
 #include "sim/common/folder.h"
 #include "sim/bcm/head_rack.h"
 #include "sim/machine/medium.h"
-#include "sim/netris_cli.h"
+#include "sim/netris/cli.h"
 #include "sim/rack/ports.h"
 #include "sim/rack/rack.h"
 

@@ -24,7 +24,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "providers/fabric.h"
-#include "sim/netris.h"
+#include "sim/netris/netris.h"
 #include "tests/bench/entry.h"
 
 #define SERVERS 1000

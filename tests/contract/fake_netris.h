@@ -4,10 +4,10 @@
 #include "base/httpd/http_mem.h"
 #include "base/loop/loop_sim.h"
 #include "providers/fabric.h"
-#include "sim/netris.h"
+#include "sim/netris/netris.h"
 
 /*
- * fake_netris: a simulated Netris controller (sim/netris.h) on the simulated loop, with the
+ * fake_netris: a simulated Netris controller (sim/netris/netris.h) on the simulated loop, with the
  * configuration that a fabric needs to reach it.
  */
 #define FAKE_NETRIS "https://netris.example"

@@ -1,4 +1,4 @@
-#include "sim/netris_cli.h"
+#include "sim/netris/cli.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/common/folder.h"
-#include "sim/netris.h"
+#include "sim/netris/netris.h"
 
 /*
  * `drover sim netris` stores its password, its certificates and network.yaml in one directory.

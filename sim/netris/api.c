@@ -2,12 +2,12 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/netris_impl.h"
+#include "sim/netris/netris_impl.h"
 
 /*
  * Requests: reads and changes. A request takes effect at once, whatever becomes of its answer.
  *
- * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
+ * Tests: tests/unit/sim/netris/test_netris.c, tests/contract/test_fabric.c
  */
 #define MAX_BODY (4u << 20)
 

@@ -1,14 +1,14 @@
-#ifndef SIM_NETRIS_IMPL_H
-#define SIM_NETRIS_IMPL_H
+#ifndef SIM_NETRIS_NETRIS_IMPL_H
+#define SIM_NETRIS_NETRIS_IMPL_H
 
 #include "base/data/json.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "sim/netris.h"
+#include "sim/netris/netris.h"
 
 /*
- * netris_impl: shared by netris.c (inventory, clusters, switches), netris_api.c (requests),
- * netris_fault.c, netris_json.c, netris_lb.c and netris_session.c; not included elsewhere.
+ * netris_impl: shared by netris.c (inventory, clusters, switches), api.c (requests),
+ * fault.c, json.c, lb.c and session.c; not included elsewhere.
  */
 #define NT_NICS 2
 /* Number of fabrics: InfiniBand and NVLink. Their fabric managers move servers, and only clusters
@@ -95,7 +95,7 @@ struct sim_netris {
 	struct nt_switch *switches;
 	size_t nswitches;
 	struct list clusters, vpcs, lbs, faults, replies;
-	/* Map from cookie to struct session of netris_session.c. */
+	/* Map from cookie to struct session of session.c. */
 	struct map *sessions;
 	int64_t next_id;
 	/* Number of subnets that were assigned so far. */
@@ -124,11 +124,11 @@ struct nt_fabric {
 extern const struct nt_fabric nt_fabrics[NT_FABRICS];
 extern const char *const nt_template_names[NT_TEMPLATES];
 
-/* netris_lb.c */
+/* lb.c */
 void nt_lb_routes(struct sim_netris *s, struct httpd *d);
 bool nt_lb_needs(const struct sim_netris *s, int64_t vpc);
 
-/* netris_session.c. Checks the login and applies the faults of requests. False: the request was
+/* session.c. Checks the login and applies the faults of requests. False: the request was
  * answered. */
 bool nt_admitted(struct sim_netris *s, struct httpd_req *q);
 /* Returns the request body, which the caller owns; NULL: the request was answered. */
@@ -143,7 +143,7 @@ int64_t nt_asked_id(const struct httpd_req *q);
 /* Handles a login. */
 void nt_on_auth(struct httpd_req *q, void *arg);
 
-/* netris_json.c. Returns the form of the present answer: bit 0 numbers as strings, bit 1 words for
+/* json.c. Returns the form of the present answer: bit 0 numbers as strings, bit 1 words for
  * booleans, bit 2 short lists. */
 unsigned nt_form(const struct sim_netris *s);
 /* nt_number(), nt_truth() and nt_ref() return a value in the form of the present answer
@@ -165,7 +165,7 @@ json_t *nt_links_json(const struct sim_netris *s);
 json_t *nt_ports_json(const struct sim_netris *s);
 json_t *nt_subnets_json(const struct sim_netris *s);
 
-/* netris_fault.c. nt_strikes() returns the first fault that applies to the request and counts it
+/* fault.c. nt_strikes() returns the first fault that applies to the request and counts it
  * down; NULL: none. nt_stands() returns true if a fault is active for `name`, without counting it
  * down. */
 struct nt_fault *nt_strikes(struct sim_netris *s, const char *what, const char *method,

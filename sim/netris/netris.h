@@ -1,5 +1,5 @@
-#ifndef SIM_NETRIS_H
-#define SIM_NETRIS_H
+#ifndef SIM_NETRIS_NETRIS_H
+#define SIM_NETRIS_NETRIS_H
 
 #include <stdbool.h>
 #include <stdint.h>

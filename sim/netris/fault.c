@@ -2,11 +2,11 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/netris_impl.h"
+#include "sim/netris/netris_impl.h"
 
 /*
  * netris_fault: faults that a test or an operator injects.
- * Tests: tests/unit/sim/test_netris.c
+ * Tests: tests/unit/sim/netris/test_netris.c
  */
 static const char *const kinds[] = {
 	"Status",     "NotSuccess", "LostReply", "Silent",    "Ignored",    "Garbage",

@@ -1,13 +1,13 @@
 #include <stdlib.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/netris_impl.h"
+#include "sim/netris/netris_impl.h"
 
 /*
  * Load balancers. Names need not be unique, because no publication on the API requires that. So a
  * create request that is sent twice creates two load balancers.
  *
- * Tests: tests/unit/sim/test_netris.c, tests/contract/test_netris_api_path.c
+ * Tests: tests/unit/sim/netris/test_netris.c, tests/contract/test_netris_api_path.c
  */
 #define MAX_BODY (1u << 20)
 #define BACKENDS_MAX 64

@@ -2,13 +2,13 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/netris_impl.h"
+#include "sim/netris/netris_impl.h"
 
 /*
  * Sessions, faults of requests, and answers. Latency and most faults
  * delay only the answer, so a request whose client timed out has taken effect nevertheless.
  *
- * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
+ * Tests: tests/unit/sim/netris/test_netris.c, tests/contract/test_fabric.c
  */
 #define COOKIE "connect.sid="
 

@@ -1,12 +1,12 @@
 /*
  * netris_json: the objects of the simulated network in the form of a Netris controller's answers.
- * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
+ * Tests: tests/unit/sim/netris/test_netris.c, tests/contract/test_fabric.c
  */
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/netris_impl.h"
+#include "sim/netris/netris_impl.h"
 
 /* --- forms ------------------------------------------------------------------------------------ */
 

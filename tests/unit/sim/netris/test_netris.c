@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "netris/netris.h"
-#include "sim/netris.h"
+#include "sim/netris/netris.h"
 
 /* Tests the simulated Netris controller with drover's client for real controllers. */
 #define ORIGIN "https://netris.example"

@@ -1,10 +1,10 @@
-#include "sim/netris.h"
+#include "sim/netris/netris.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/netris_impl.h"
+#include "sim/netris/netris_impl.h"
 
 /*
  * Inventory, server clusters and switches. A change of a server cluster takes effect in two steps:
@@ -12,7 +12,7 @@
  *   PUT -- plan_ms --> V-nets show the change -- heartbeat of the switch --> the port moves, and
  *   lastSeen is updated
  *
- * Tests: tests/unit/sim/test_netris.c, tests/contract/test_fabric.c
+ * Tests: tests/unit/sim/netris/test_netris.c, tests/contract/test_fabric.c
  */
 #define HOSTS 2
 #define BEAT_MS 2000
