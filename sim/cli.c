@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/bmc/dialect.h"
-#include "sim/ec2_cli.h"
+#include "sim/ec2/cli.h"
 #include "sim/rack/fault_cli.h"
 #include "sim/common/folder.h"
 #include "sim/bcm/head_rack.h"

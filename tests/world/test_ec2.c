@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/provider.h"
-#include "sim/ec2.h"
+#include "sim/ec2/ec2.h"
 #include "tests/world/leaving.h"
 #include "tests/world/sky.h"
 #include "tests/world/world.h"

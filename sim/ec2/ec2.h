@@ -1,5 +1,5 @@
-#ifndef SIM_EC2_H
-#define SIM_EC2_H
+#ifndef SIM_EC2_EC2_H
+#define SIM_EC2_EC2_H
 
 #include <stdbool.h>
 #include <stddef.h>

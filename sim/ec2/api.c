@@ -2,7 +2,7 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Requests and answers: actions, their parameters, and faults of the answer.
@@ -10,7 +10,7 @@
  * A parameter that the action does not have is an error, as in EC2, so that a misspelled parameter
  * is noticed.
  *
- * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
+ * Tests: tests/unit/sim/ec2/test_ec2.c, tests/unit/sim/ec2/test_fault.c
  */
 #define BODY_MAX (4u << 20)
 #define ANSWER_MAX (64u << 20)

@@ -1,4 +1,4 @@
-#include "tests/unit/sim/ec2_rig.h"
+#include "tests/unit/sim/ec2/rig.h"
 
 /* Tests the faults of the simulated EC2: before, during and after an action. */
 #define S 1000

@@ -1,12 +1,12 @@
 #include <stdlib.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Control requests below /sim/, without a signature, and interruption notices.
  *
- * Tests: tests/unit/sim/test_ec2_fault.c
+ * Tests: tests/unit/sim/ec2/test_fault.c
  */
 #define NOTICE_MS 120000
 #define BODY_MAX 65536

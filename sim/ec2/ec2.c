@@ -1,15 +1,15 @@
-#include "sim/ec2.h"
+#include "sim/ec2/ec2.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Instances, reservations, and their cost.
  *
- * Tests: tests/unit/sim/test_ec2.c, tests/real/ec2.py
+ * Tests: tests/unit/sim/ec2/test_ec2.c, tests/real/ec2.py
  */
 #define PENDING_MS 20000
 #define ENDING_MS 30000

@@ -3,12 +3,12 @@
 #include "base/crypto.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Actions that change state: RunInstances, TerminateInstances, CreateTags.
  *
- * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
+ * Tests: tests/unit/sim/ec2/test_ec2.c, tests/unit/sim/ec2/test_fault.c
  */
 #define USER_DATA_MAX 16384
 #define TOKEN_MAX 64

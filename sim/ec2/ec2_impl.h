@@ -1,12 +1,12 @@
-#ifndef SIM_EC2_IMPL_H
-#define SIM_EC2_IMPL_H
+#ifndef SIM_EC2_EC2_IMPL_H
+#define SIM_EC2_EC2_IMPL_H
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/data/fields.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "sim/ec2.h"
+#include "sim/ec2/ec2.h"
 
 /* ec2_impl: shared by the files of sim/ec2; not included elsewhere. */
 #define E2_NEVER INT64_MAX
@@ -125,7 +125,7 @@ struct e2_call {
 	char *next;
 };
 
-/* ec2_form.c. */
+/* form.c. */
 /* Sets the error of the request; later errors of the same request are ignored. */
 void e2_fail(struct e2_call *c, int status, const char *code, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -151,7 +151,7 @@ void e2_text(struct buf *b, const char *element, const char *text);
 void e2_int(struct buf *b, const char *element, int64_t n);
 void e2_time(struct buf *b, const char *element, int64_t wall_ms);
 
-/* ec2_types.c */
+/* types.c */
 int e2_types_read(struct sim_ec2 *s, const json_t *prices, struct err *e);
 const struct e2_type *e2_type_of(const struct sim_ec2 *s, const char *name);
 bool e2_is_offered(const struct sim_ec2 *s, const struct e2_type *t, const char *zone);
@@ -177,7 +177,7 @@ void e2_forget(struct sim_ec2 *s);
 void e2_watch(struct sim_ec2 *s);
 int64_t e2_wall(const struct sim_ec2 *s);
 
-/* ec2_sign.c. Checks the signature and sets account and region. False: the signature is refused and
+/* sign.c. Checks the signature and sets account and region. False: the signature is refused and
  * the error of the request is set. */
 bool e2_is_signed(struct e2_call *c);
 /* A signed request; headers in the order of SignedHeaders, names in lower case. */
@@ -193,7 +193,7 @@ struct e2_signed {
 };
 void e2_signature(const struct e2_signed *r, const char *secret, char out[static 65]);
 
-/* ec2_launch.c, ec2_list.c, ec2_offers.c: actions */
+/* launch.c, list.c, offers.c: actions */
 void e2_run_instances(struct e2_call *c);
 void e2_terminate_instances(struct e2_call *c);
 void e2_create_tags(struct e2_call *c);
@@ -217,7 +217,7 @@ bool e2_filters(struct e2_call *c,
 		int (*has)(const void *item, const char *name, const char *pattern),
 		const void *item);
 
-/* ec2_fault.c. Adds a fault of any kind but SpotNotice. */
+/* fault.c. Adds a fault of any kind but SpotNotice. */
 int e2_fault_add(struct sim_ec2 *s, const struct sim_ec2_fault *in, struct err *e);
 /* True if a fault for `wanted` concerns `is`; wanted NULL: any. */
 bool e2_is_of(const char *wanted, const char *is);
@@ -230,7 +230,7 @@ struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char
 			   const char *type, const char *zone);
 void e2_struck(struct e2_fault *f);
 
-/* ec2_control.c */
+/* control.c */
 void e2_control_routes(struct sim_ec2 *s, struct httpd *d);
 
 #endif

@@ -2,12 +2,12 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * DescribeInstances, DescribeTags, DescribeSpotInstanceRequests, and the XML of an instance.
  *
- * Tests: tests/unit/sim/test_ec2.c, tests/unit/sim/test_ec2_fault.c
+ * Tests: tests/unit/sim/ec2/test_ec2.c, tests/unit/sim/ec2/test_fault.c
  */
 #define PAGE_MIN 5
 #define NEXT "drover-" /* Prefix of a NextToken; the number of the last listed instance follows. */

@@ -1,12 +1,12 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Instance types and their prices, from a price file or the table below.
  *
- * Tests: tests/unit/sim/test_ec2.c
+ * Tests: tests/unit/sim/ec2/test_ec2.c
  */
 struct prices {
 	const char *currency;

@@ -1,4 +1,4 @@
-#include "sim/ec2_cli.h"
+#include "sim/ec2/cli.h"
 
 #include <argp.h>
 #include <signal.h>
@@ -11,7 +11,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2.h"
+#include "sim/ec2/ec2.h"
 #include "sim/common/folder.h"
 
 /*

@@ -9,7 +9,7 @@
 #include "base/loop/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2.h"
+#include "sim/ec2/ec2.h"
 
 /* ec2_rig: the simulated EC2 service, and a client that posts forms to the service and reads values
  * from its answers. */

@@ -1,6 +1,6 @@
-#include "tests/unit/sim/ec2_rig.h"
+#include "tests/unit/sim/ec2/rig.h"
 
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Tests how the simulated EC2 checks signatures: with AWS's published examples of Signature Version

@@ -2,12 +2,12 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Faults.
  *
- * Tests: tests/unit/sim/test_ec2_fault.c
+ * Tests: tests/unit/sim/ec2/test_fault.c
  */
 static const char *const kinds[] = {
 	"Status",    "Throttle", "Error",	"StatusAfter", "LostReply", "Silent",  "Slow",

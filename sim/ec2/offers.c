@@ -1,12 +1,12 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * The catalogue: regions, zones, types, offerings, prices and reservations.
  *
- * Tests: tests/unit/sim/test_ec2.c, tests/real/ec2.py
+ * Tests: tests/unit/sim/ec2/test_ec2.c, tests/real/ec2.py
  */
 static const char *const reserved_states[] = {"scheduled", "active", "expired"};
 

@@ -4,13 +4,13 @@
 #include "base/mem.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * Checks Signature Version 4: rebuilds the canonical request from the received one. It shares no
  * code with any signer.
  *
- * Tests: tests/unit/sim/test_ec2_sign.c, tests/real/ec2.py
+ * Tests: tests/unit/sim/ec2/test_sign.c, tests/real/ec2.py
  */
 #define SERVICE "ec2"
 #define ALGORITHM "AWS4-HMAC-SHA256"

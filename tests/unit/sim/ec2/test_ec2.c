@@ -1,4 +1,4 @@
-#include "tests/unit/sim/ec2_rig.h"
+#include "tests/unit/sim/ec2/rig.h"
 
 /* Tests the simulated EC2: launches, answers, cost and terminations. */
 #define S 1000

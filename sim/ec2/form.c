@@ -5,12 +5,12 @@
 #include <string.h>
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/ec2_impl.h"
+#include "sim/ec2/ec2_impl.h"
 
 /*
  * The Query protocol: parsing forms, writing XML, and the error of a request.
  *
- * Tests: tests/unit/sim/test_ec2.c
+ * Tests: tests/unit/sim/ec2/test_ec2.c
  */
 #define PARAMS_MAX 8192
 
