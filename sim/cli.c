@@ -229,8 +229,8 @@ static int make_rack(struct run *r, struct err *e)
 	return 0;
 }
 
-/* Starts the simulated head node of NVIDIA Base Command Manager (sim/bcm/head.h), if --head was given.
- * The head node manages the machines of the rack. */
+/* Starts the simulated head node of NVIDIA Base Command Manager (sim/bcm/head.h), if --head was
+ * given. The head node manages the machines of the rack. */
 static int make_head(struct run *r, struct err *e)
 {
 	struct sim_head_spec s = {

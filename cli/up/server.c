@@ -29,7 +29,7 @@
 #define CONNECTIONS 16384
 #define VERSION "v1.36.0" /* Kubernetes version that the server reports to clients */
 
-/* Kinds of workloads. The first WITH_CONTROLLER of them have controllers in sim/cluster/workloads.h. */
+/* Kinds of workloads. The first WITH_CONTROLLER have controllers in sim/cluster/workloads.h. */
 #define WITH_CONTROLLER 3
 static const char *const workload_kinds[] = {"Deployment",  "ReplicaSet", "Job",
 					     "StatefulSet", "DaemonSet",  NULL};

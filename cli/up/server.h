@@ -29,8 +29,8 @@ struct up_server_spec {
 	const char *name;
 	/* true: kubelets run, so that the server deletes pods gracefully (apiserver_spec) */
 	bool graceful_pods;
-	/* true: the controllers of sim/cluster/workloads.h run; false: no controllers run, and a client
-	 * that creates a Deployment gets a warning */
+	/* true: the controllers of sim/cluster/workloads.h run; false: no controllers run, and a
+	 * client that creates a Deployment gets a warning */
 	bool workloads;
 	/* token with which joined nodes authenticate; NULL: none */
 	const struct secret *kubelet_token;

@@ -11,18 +11,18 @@
  * bmc_impl: shared by the files of the BMC. A dialect (dialect.h) describes how BMCs of one make
  * answer.
  *
- *   bmc.c           one request: faults, login, resource, conditions
- *   reply.c     answers, with the common members
- *   path.c      paths of the simulated resources
- *   message.c   errors: messages of the Base registry; validation of request bodies
- *   login.c     sessions, accounts, lockout
- *   service.c   service root, $metadata, odata, registries, schemas
- *   system.c    the System: power, boot; the Chassis
- *   manager.c   the Manager and its slot for a CD
- *   task.c      actions that run as Tasks
- *   resource.c      resources of a tree (dialect.h): routes, and the simulated members
- *   writes.c   writes to a BMC of a dialect, with the quirks of that make
- *   event.c     the stream of events
+ *   bmc.c         one request: faults, login, resource, conditions
+ *   reply.c       answers, with the common members
+ *   path.c        paths of the simulated resources
+ *   message.c     errors: messages of the Base registry; validation of request bodies
+ *   login.c       sessions, accounts, lockout
+ *   service.c     service root, $metadata, odata, registries, schemas
+ *   system.c      the System: power, boot; the Chassis
+ *   manager.c     the Manager and its slot for a CD
+ *   task.c        actions that run as Tasks
+ *   resource.c    resources of a tree (dialect.h): routes, and the simulated members
+ *   writes.c      writes to a BMC of a dialect, with the quirks of that make
+ *   event.c       the stream of events
  */
 #define BMC_SESSIONS 16
 #define BMC_ACCOUNTS 8

@@ -165,7 +165,7 @@ static const struct field dialect_fields[] = {
 /* Embeds the bytes of the file sim/bmc/dialects/NAME.yaml, through the assembler. */
 #define DIALECT(name_)                                                                             \
 	__asm__(".section .rodata\n"                                                               \
-		"dialect_" #name_ ":\n.incbin \"sim/bmc/dialects/" #name_ ".yaml\"\n"                  \
+		"dialect_" #name_ ":\n.incbin \"sim/bmc/dialects/" #name_ ".yaml\"\n"              \
 		"dialect_" #name_ "_end:\n.byte 0\n.previous\n");                                  \
 	extern const char dialect_##name_[] __attribute__((visibility("hidden")));                 \
 	extern const char dialect_##name_##_end[] __attribute__((visibility("hidden")));

@@ -9,10 +9,10 @@
  * server twice a second. The API server itself handles owner references and finalizers (member
  * controllers of struct apiserver_spec).
  *
- *   sim/cluster/workloads.c    rounds, and code shared by the three controllers
- *   sim/cluster/replicaset.c, sim/cluster/deployment.c, sim/cluster/job.c   one controller each
- *   sim/cluster/rollout.c      next number of replicas of each ReplicaSet of a Deployment
- *   sim/cluster/job_index.c    pods of a Job with completionMode Indexed
+ *   workloads.c    rounds, and code shared by the three controllers
+ *   replicaset.c, deployment.c, job.c   one controller each
+ *   rollout.c      next number of replicas of each ReplicaSet of a Deployment
+ *   job_index.c    pods of a Job with completionMode Indexed
  *
  * Not implemented: proportional scaling during a rollout (the new ReplicaSet takes the difference);
  * podFailurePolicy, successPolicy and backoffLimitPerIndex of Jobs; events, except for a pod that

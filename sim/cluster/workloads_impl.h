@@ -6,7 +6,8 @@
 #include "sim/cluster/workloads.h"
 
 /*
- * workloads_impl: shared by workloads.c (rounds), owned.c (writes and pods) and the controllers (replicaset.c, deployment.c, job.c).
+ * workloads_impl: shared by workloads.c (rounds), owned.c (writes and pods) and the controllers
+ * (replicaset.c, deployment.c, job.c).
  */
 struct sim_workloads {
 	struct sim_rounds *rounds;

@@ -12,7 +12,8 @@
  *
  * For virtual media any TLS certificate is accepted: a slot that verifies has refused the medium
  * before, at InsertMedia (writes.c). For HTTP boot, the system's CAs must verify it.
- * Tests: tests/unit/sim/agent/test_agent.c, tests/unit/sim/machine/test_machine.c, tests/real/sim_makes.py
+ * Tests: tests/unit/sim/agent/test_agent.c, tests/unit/sim/machine/test_machine.c,
+ * tests/real/sim_makes.py
  */
 #define MEDIUM_MAX (512ll << 20) /* Largest boot medium in bytes; a longer image is refused. */
 

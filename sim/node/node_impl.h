@@ -9,8 +9,8 @@
 #include "sim/node/node.h"
 
 /*
- * node_impl: shared by node.c (boot, Node, Lease), ask.c (requests), join.c (CA of the cluster), cert.c
- * (client certificate) and pods.c (pods).
+ * node_impl: shared by node.c (boot, Node, Lease), ask.c (requests), join.c (CA of the cluster),
+ * cert.c (client certificate) and pods.c (pods).
  */
 struct node_pods;
 

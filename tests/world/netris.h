@@ -5,9 +5,9 @@
 #include "tests/world/world.h"
 
 /*
- * netris: a world whose Provider moves ports with a Netris controller (sim/netris/netris.h). A server's
- * ports follow the controller: b->segment is the segment of its Ethernet port eth1; b->infiniband
- * and b->nvlink are set by the managers of those fabrics.
+ * netris: a world whose Provider moves ports with a Netris controller (sim/netris/netris.h). A
+ * server's ports follow the controller: b->segment is the segment of its Ethernet port eth1;
+ * b->infiniband and b->nvlink are set by the managers of those fabrics.
  */
 #define WORLD_NETRIS "https://netris"
 
