@@ -92,11 +92,12 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	const char *detail =
 		op && op->last_error.message ? op->last_error.message : seen_last(l, seen);
 	bool odd = reason == REASON_PowerStateUnexpected;
-	/* In state verifying, these reasons mean that the wipe is done and proved, but the
-	 * machine's manager has not taken back its node yet. The manager may still do that, so no
-	 * operator is needed. */
+	/* In state verifying, these reasons and this step mean that the wipe is done and proved,
+	 * but the machine's manager has not taken back its node yet. The manager may still do that,
+	 * so no operator is needed. The step counts too, because a new observation of the BMC
+	 * removes the reason between two attempts. */
 	bool managers = reason == REASON_ManagerUnreachable || reason == REASON_ManagerRefused ||
-			reason == REASON_ManagerConflict;
+			reason == REASON_ManagerConflict || (op && str_eq(op->step, "release"));
 
 	if (!deadline || info->on_limit == l->state ||
 	    loop_wall(l->c->loop) - clock_jumps_since(l->c, l->m->status.state_since) < deadline)
