@@ -107,6 +107,10 @@ struct http_reply {
 /* Returns the value of a header; upper and lower case in name do not matter. NULL: no such
  * header. */
 const char *http_reply_header(const struct http_reply *r, const char *name);
+/* Returns "NAME=VALUE" of the first usable Set-Cookie header of this name, without attributes, as
+ * the value of a Cookie header; the caller owns it. Unusable: an empty value, more than 4 KiB, or
+ * characters that RFC 6265 section 4.1.1 excludes. NULL: no such header. */
+struct secret *http_reply_cookie(const struct http_reply *r, const char *name);
 
 /* Reads an IMF-fixdate of RFC 9110 section 5.6.7 ("Sun, 06 Nov 1994 08:49:37 GMT") as Unix ms.
  * False: another format. */

@@ -8,8 +8,10 @@
 #include "base/str.h"
 
 #define RETRY_AFTER_MOST_MS 300000
+#define COOKIE_MAX 4096
 
-/* Tests: tests/unit/base/httpd/test_http_mem.c, tests/unit/base/http/test_http_curl.c */
+/* Tests: tests/unit/base/httpd/test_http_mem.c, tests/unit/base/http/test_http_curl.c,
+ * tests/unit/base/http/test_session.c */
 
 bool http_is_token(const char *s)
 {
@@ -35,6 +37,21 @@ const char *http_reply_header(const struct http_reply *r, const char *name)
 	for (size_t i = 0; i < r->nheaders; i++)
 		if (!strcasecmp(r->headers[i].name, name))
 			return r->headers[i].value;
+	return NULL;
+}
+
+struct secret *http_reply_cookie(const struct http_reply *r, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < r->nheaders; i++) {
+		const char *v = r->headers[i].value;
+		size_t len = strcspn(v, "; \t\",\\");
+
+		if (!strcasecmp(r->headers[i].name, "Set-Cookie") && !strncmp(v, name, n) &&
+		    v[n] == '=' && len > n + 1 && len <= COOKIE_MAX && (!v[len] || v[len] == ';'))
+			return secret_new(v, len);
+	}
 	return NULL;
 }
 
