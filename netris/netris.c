@@ -2,110 +2,33 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include "base/list.h"
+#include "base/http/session.h"
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"
-#include "base/quoted.h"
 
-/*
- * States of a request: it waits for a session, is sent, and ends with the reply. A 401 (session
- * expired) puts the request back among the waiting ones, but only once.
- *
- *   waiting ---- a session ----> sent ---- 401 ----> waiting, once more
- *      \------ login failed ------\---- reply -----> done
- *
- * One login runs at a time; waiting requests continue when it ends.
- */
 #define MAX_BODY (32u << 20)
-#define MAX_COOKIE 4096
 #define IN_FLIGHT 8
-#define COOKIE "connect.sid="
 
 struct netris {
 	struct loop_group *group;
-	struct http_peer *peer;
-	char *user;
-	/* cookie: the session cookie "connect.sid=..."; NULL: no session. */
-	struct secret *password, *cookie;
-	/* Number of the current session, from 1. */
-	uint64_t session;
-	struct http_req *login;
-	/* Error of the last failed login. Until no_login_until (loop_now()), every request fails
-	 * with this error and is not sent. */
-	struct err no_login;
-	int64_t no_login_until;
+	struct session *session;
 	struct backoff pause;
-	/* List of netris_request.link. */
-	struct list requests;
-	struct loop_defer pump;
 };
 
 struct netris_request {
-	struct list link;
-	struct netris *n;
+	struct session_call call;
 	enum netris_kind kind;
-	const char *method;
-	char *path, *body;
-	/* one: the reply is one object, not a list. changes: the method is not GET. again: the
-	 * request has met a 401 and is sent once more. */
-	bool one, changes, again;
-	/* True: done() is called with err in the next loop turn. */
-	bool ended;
-	/* Number of the session in which the request was sent; 0: not sent. */
-	uint64_t session;
-	struct http_req *http;
-	struct netris_call call;
-	struct loop_defer end;
-	struct err err;
+	/* one: the reply is one object, not a list. changes: the method is not GET. */
+	bool one, changes;
+	void (*done)(struct netris_objects *o, const struct err *e, void *arg);
+	void *arg;
 };
-
-static void request_free(struct netris_request *q)
-{
-	list_remove(&q->link);
-	loop_defer_cancel(&q->end);
-	http_cancel(q->http);
-	free(q->path);
-	free(q->body);
-	free(q);
-}
 
 void netris_cancel(struct netris_request *q)
 {
 	if (q)
-		request_free(q);
-}
-
-/* Ends the request: calls done() and frees q. Must be the caller's last act, because done() may
- * free the client. */
-static void request_end(struct netris_request *q, struct netris_objects *o, const struct err *e)
-{
-	struct err why;
-
-	if (e) {
-		why = *e;
-		/* mutant: secret-quoted */
-		quoted_redact_err(&why, q->n->password, q->n->cookie);
-		(void)!err_wrap(&why, "Netris %s %.80s", q->method, q->path);
-	}
-	list_remove(&q->link);
-	q->call.done(e ? NULL : o, e ? &why : NULL, q->call.arg);
-	request_free(q);
-}
-
-static void on_end(void *arg)
-{
-	struct netris_request *q = arg;
-
-	request_end(q, NULL, &q->err);
-}
-
-static void request_fail(struct netris_request *q, const struct err *e)
-{
-	q->ended = true;
-	q->err = *e;
-	loop_defer(&q->end);
+		session_cancel(&q->call);
 }
 
 /* --- replies ---------------------------------------------------------------------------------- */
@@ -205,208 +128,125 @@ static json_t *parse(const struct netris_request *q, const struct http_reply *r,
 	return j;
 }
 
-static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
+static int read_reply(const struct netris_request *q, const struct http_reply *r,
+		      struct netris_objects *out, struct err *e)
 {
-	struct netris_request *q = arg;
-	struct netris *n = q->n;
-	OWN_JSON j = NULL;
-	struct netris_objects o = {0};
-	struct err bad, unread;
+	struct err unread;
+	OWN_JSON j = parse(q, r, &unread);
 
-	q->http = NULL;
-	if (!r) {
-		request_end(q, NULL, e);
-		return;
-	}
-	if (r->status == 401) {
-		if (q->session == n->session) {
-			secret_free(n->cookie);
-			n->cookie = NULL;
-		}
-		q->session = 0;
-		if (!q->again) {
-			q->again = true;
-			loop_defer(&n->pump);
-			return;
-		}
-		(void)!err_set(&bad, ERR_DENIED, r->status,
-			       "401 right after a login: the controller refuses its own cookie");
-		request_end(q, NULL, &bad);
-		return;
-	}
-	j = parse(q, r, &unread);
-	if (failure(r, j, &bad) < 0) {
-		request_end(q, NULL, &bad);
-		return;
-	}
-	if (!j || read_objects(q, j, &o, &bad) < 0)
-		request_end(q, NULL, j ? &bad : &unread);
-	else
-		request_end(q, &o, NULL);
-	arena_free(o.arena);
+	if (failure(r, j, e) < 0)
+		return -1;
+	if (j)
+		return read_objects(q, j, out, e);
+	*e = unread;
+	return -1;
 }
 
-static void send(struct netris_request *q)
+static void on_done(void *client, struct session_call *c, const struct http_reply *r,
+		    const struct err *failed)
 {
-	struct netris *n = q->n;
-	struct http_call c = {
-		.method = q->method,
-		.path = q->path,
-		.body = q->body,
-		.body_len = q->body ? strlen(q->body) : 0,
-		.secret_header = "Cookie",
-		.secret_value = n->cookie,
-		.timeout_ms = NETRIS_CALL_MS,
-		.max_body = MAX_BODY,
-		.done = on_reply,
-		.arg = q,
-	};
+	const struct netris *n = client;
+	struct netris_request *q = container_of(c, struct netris_request, call);
+	struct netris_objects o = {0};
 	struct err e;
 
-	/* mutant: netris-may-act */
-	if (q->changes && q->call.may_act && !q->call.may_act(q->call.arg)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "no longer allowed: the change was not sent");
-		request_fail(q, &e);
+	if (r && r->status == 401) {
+		if (session_repeat(c))
+			return;
+		(void)!err_set(&e, ERR_DENIED, r->status,
+			       "401 right after a login: the controller refuses its own cookie");
+	} else if (failed) {
+		e = *failed;
+	} else if (read_reply(q, r, &o, &e) == 0) {
+		q->done(&o, NULL, q->arg);
+		arena_free(o.arena);
 		return;
 	}
-	q->session = n->session;
-	q->http = http_start(n->peer, &c);
+	arena_free(o.arena);
+	session_redact(n->session, e.text);
+	(void)!err_wrap(&e, "Netris %s %.80s", c->method, c->path);
+	q->done(NULL, &e, q->arg);
 }
 
-/* --- the session ------------------------------------------------------------------------------ */
-
-/* Records the error of a failed login: requests that wait for a session end with it in the next
- * loop turn, and new requests end with it for for_ms, so that the login is not repeated at once. */
-static void login_failed(struct netris *n, const struct err *e, int64_t for_ms)
-{
-	n->no_login = *e;
-	n->no_login_until = loop_now(loop_of(n->group)) + for_ms;
-	loop_defer(&n->pump);
-}
-
-/* Returns "connect.sid=..." from Set-Cookie, without its attributes; NULL: no valid cookie. */
-static struct secret *cookie_of(const struct http_reply *r)
-{
-	for (size_t i = 0; i < r->nheaders; i++) {
-		const char *v = r->headers[i].value;
-		size_t len = strcspn(v, ";");
-		bool fit = len > strlen(COOKIE) && len <= MAX_COOKIE;
-
-		if (strcasecmp(r->headers[i].name, "Set-Cookie") || !str_starts(v, COOKIE))
-			continue;
-		for (size_t k = 0; k < len; k++)
-			fit = fit && v[k] > ' ' && v[k] < 0x7f;
-		return fit ? secret_new(v, len) : NULL;
-	}
-	return NULL;
-}
+/* --- the login -------------------------------------------------------------------------------- */
 
 static bool is_refused_login(const struct err *e)
 {
 	return e->kind == ERR_DENIED || e->kind == ERR_INVALID;
 }
 
-static void on_login(const struct http_reply *r, const struct err *e, void *arg)
+static int read_login(const struct netris *n, const struct http_reply *r, struct secret **cookie,
+		      struct err *e)
 {
-	struct netris *n = arg;
-	OWN_JSON j = NULL;
-	struct err bad, unread;
-	uint64_t random = loop_random(loop_of(n->group));
+	struct err unread;
+	OWN_JSON j = r->body_len ? json_parse(r->body, r->body_len, &unread) : NULL;
 
-	n->login = NULL;
-	if (r) {
-		j = r->body_len ? json_parse(r->body, r->body_len, &unread) : NULL;
-		if (failure(r, j, &bad) == 0) {
-			n->cookie = cookie_of(r);
-			if (n->cookie) {
-				n->session++;
-				backoff_reset(&n->pause);
-				loop_defer(&n->pump);
-				return;
-			}
-			(void)!err_set(&bad, ERR_PROTOCOL, 0,
-				       "the answer to the login sets no cookie connect.sid");
-		}
+	if (failure(r, j, e) < 0) {
 		/* Replace the reply's text, because it may quote the request, which contains the
 		 * password. */
-		if (is_refused_login(&bad))
-			(void)!err_set(&bad, ERR_DENIED, NETRIS_LOGIN_REFUSED,
-				       "the login of user %.64s is refused (status %d)", n->user,
-				       r->status);
-	} else {
-		bad = *e;
+		if (is_refused_login(e))
+			(void)!err_set(e, ERR_DENIED, NETRIS_LOGIN_REFUSED,
+				       "the login of user %.64s is refused (status %d)",
+				       session_user(n->session), r->status);
+		return -1;
 	}
-	bad.scope = ERR_PROVIDER;
-	quoted_redact_err(&bad, n->password, NULL);
-	(void)!err_wrap(&bad, "login");
-	login_failed(n, &bad,
-		     is_refused_login(&bad) ? NETRIS_REFUSED_MS : backoff_next(&n->pause, random));
+	*cookie = http_reply_cookie(r, "connect.sid");
+	if (*cookie)
+		return 0;
+	return err_set(e, ERR_PROTOCOL, 0, "the answer to the login sets no cookie connect.sid");
 }
 
-static void start_login(struct netris *n)
-{
-	OWN_JSON body = json_pack("{s:s, s:s, s:i}", "user", n->user, "password",
-				  secret_expose(n->password), "auth_scheme_id", 1);
-	char *text = body ? json_text(body) : NULL;
-	struct http_call c = {
-		.method = "POST",
-		.path = "/api/auth",
-		.body = text,
-		.body_len = text ? strlen(text) : 0,
-		.timeout_ms = NETRIS_CALL_MS,
-		.max_body = 64u << 10,
-		.done = on_login,
-		.arg = n,
-	};
-	struct err e;
-
-	if (!text) {
-		(void)!err_set(&e, ERR_INVALID, 0, "user or password is not UTF-8");
-		login_failed(n, &e, NETRIS_REFUSED_MS);
-		return;
-	}
-	n->login = http_start(n->peer, &c);
-	secret_wipe(text, strlen(text));
-	free(text);
-}
-
-/* Sends the waiting requests. Without a session, logs in first. If a login failed a short time ago
- * (no_login_until), ends the requests with the error of that login instead. */
-static void on_pump(void *arg)
+static void on_login(const struct http_reply *r, const struct err *failed, void *arg)
 {
 	struct netris *n = arg;
-	bool waiting = false, barred = loop_now(loop_of(n->group)) < n->no_login_until;
+	uint64_t random = loop_random(loop_of(n->group));
+	struct secret *cookie = NULL;
+	struct err e;
 
-	list_for_each (q, &n->requests, struct netris_request, link) {
-		if (q->session || q->ended)
-			continue;
-		waiting = true;
-		if (n->cookie)
-			send(q);
-		else if (barred)
-			request_fail(q, &n->no_login);
+	if (failed) {
+		e = *failed;
+	} else if (read_login(n, r, &cookie, &e) == 0) {
+		backoff_reset(&n->pause);
+		session_logged_in(n->session, cookie);
+		return;
 	}
-	if (waiting && !n->cookie && !barred && !n->login)
-		start_login(n);
+	e.scope = ERR_PROVIDER;
+	(void)!err_wrap(&e, "login");
+	/* Do not repeat a refused login soon, so that no account is locked. */
+	session_login_failed(n->session, &e,
+			     is_refused_login(&e) ? NETRIS_REFUSED_MS
+						  : backoff_next(&n->pause, random));
+}
+
+static void log_in(void *client)
+{
+	const struct netris *n = client;
+	const char *password = secret_expose(session_password(n->session));
+
+	session_ask_json(n->session, "/api/auth",
+			 json_pack("{s:s, s:s, s:i}", "user", session_user(n->session), "password",
+				   password, "auth_scheme_id", 1),
+			 on_login);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
+/* Takes ownership of path and body. */
 static struct netris_request *request(struct netris *n, enum netris_kind kind, const char *method,
-				      char *path /* Takes ownership of path. */,
-				      const struct netris_call *c)
+				      char *path, char *body, const struct netris_call *c)
 {
 	struct netris_request *q = mem_new(struct netris_request);
 
-	q->n = n;
 	q->kind = kind;
-	q->method = method;
-	q->path = path;
 	q->changes = !str_eq(method, "GET");
-	q->call = *c;
-	loop_defer_init(&q->end, n->group, on_end, q);
-	list_push_back(&n->requests, &q->link);
-	loop_defer(&n->pump);
+	q->done = c->done;
+	q->arg = c->arg;
+	q->call = (struct session_call){.method = method,
+					.path = path,
+					.body = body,
+					.may_act = q->changes ? c->may_act : NULL,
+					.may_act_arg = c->arg};
+	session_start(n->session, &q->call);
 	return q;
 }
 
@@ -414,14 +254,16 @@ struct netris_request *netris_list(struct netris *n, enum netris_kind kind,
 				   const struct netris_call *c)
 {
 	return request(n, kind, "GET",
-		       mem_printf("%s%s", netris_kinds[kind].path, netris_kinds[kind].query), c);
+		       mem_printf("%s%s", netris_kinds[kind].path, netris_kinds[kind].query), NULL,
+		       c);
 }
 
 struct netris_request *netris_get(struct netris *n, enum netris_kind kind, int64_t id,
 				  const struct netris_call *c)
 {
-	struct netris_request *q = request(
-		n, kind, "GET", mem_printf("%s/%lld", netris_kinds[kind].path, (long long)id), c);
+	struct netris_request *q =
+		request(n, kind, "GET",
+			mem_printf("%s/%lld", netris_kinds[kind].path, (long long)id), NULL, c);
 
 	q->one = true;
 	return q;
@@ -430,7 +272,8 @@ struct netris_request *netris_get(struct netris *n, enum netris_kind kind, int64
 struct netris_request *netris_read(struct netris *n, enum netris_kind kind,
 				   const struct netris_call *c)
 {
-	struct netris_request *q = request(n, kind, "GET", mem_strdup(netris_kinds[kind].path), c);
+	struct netris_request *q =
+		request(n, kind, "GET", mem_strdup(netris_kinds[kind].path), NULL, c);
 
 	q->one = true;
 	return q;
@@ -440,13 +283,11 @@ struct netris_request *netris_change(struct netris *n, const char *method, enum 
 				     int64_t id, json_t *body, const struct netris_call *c)
 {
 	const char *path = netris_kinds[kind].path;
-	struct netris_request *q =
-		request(n, kind, method,
-			id ? mem_printf("%s/%lld", path, (long long)id) : mem_strdup(path), c);
+	char *text = body ? json_text(body) : NULL;
 
-	q->body = body ? json_text(body) : NULL;
 	json_decref(body);
-	return q;
+	return request(n, kind, method,
+		       id ? mem_printf("%s/%lld", path, (long long)id) : mem_strdup(path), text, c);
 }
 
 bool netris_refused(const struct err *e)
@@ -457,41 +298,37 @@ bool netris_refused(const struct err *e)
 
 struct netris *netris_new(const struct netris_spec *s, struct err *e)
 {
-	struct http_peer_spec ps = {
-		.base_url = s->url,
-		.ca_pem = s->ca_pem,
-		.pin_sha256 = s->pin_sha256,
+	static const struct session_ops ops = {.login = log_in, .done = on_done};
+	struct netris *n = mem_new(struct netris);
+	const struct session_spec spec = {
+		.group = s->group,
+		.http = s->http,
+		.peer = {.base_url = s->url,
+			 .ca_pem = s->ca_pem,
+			 .pin_sha256 = s->pin_sha256,
+			 .plain_ok = s->plain_ok},
+		.ops = &ops,
+		.client = n,
+		.user = s->user,
+		.password = s->password,
+		.timeout_ms = NETRIS_CALL_MS,
+		.max_body = MAX_BODY,
 		.max_in_flight = IN_FLIGHT,
-		.plain_ok = s->plain_ok,
 	};
-	struct netris *n;
-	struct http_peer *peer = http_peer_new(s->http, &ps, e);
 
-	if (!peer)
-		return NULL;
-	n = mem_new(struct netris);
 	n->group = s->group;
-	n->peer = peer;
-	n->user = mem_strdup(s->user);
-	n->password = secret_copy(s->password);
-	n->no_login_until = INT64_MIN;
 	n->pause = (struct backoff){.base_ms = 1000, .cap_ms = 30000};
-	list_init(&n->requests);
-	loop_defer_init(&n->pump, n->group, on_pump, n);
-	return n;
+	n->session = session_new(&spec, e);
+	if (n->session)
+		return n;
+	netris_free(n);
+	return NULL;
 }
 
 void netris_free(struct netris *n)
 {
 	if (!n)
 		return;
-	loop_defer_cancel(&n->pump);
-	http_cancel(n->login);
-	list_for_each (q, &n->requests, struct netris_request, link)
-		request_free(q);
-	http_peer_free(n->peer);
-	secret_free(n->password);
-	secret_free(n->cookie);
-	free(n->user);
+	session_free(n->session);
 	free(n);
 }

@@ -14,11 +14,10 @@
 /*
  * netris: client of one Netris controller.
  *
- * Session: POST /api/auth returns the cookie connect.sid. The first request logs in. After a 401
- * the client logs in once, however many requests met the 401, and each of them is sent once more.
- * After a refused login every request ends with ERR_DENIED for NETRIS_REFUSED_MS without being
- * sent, so that no account is locked; for another password create another client. Errors contain
- * neither password nor cookie.
+ * Session (base/http/session.h): POST /api/auth returns the cookie connect.sid. After a refused
+ * login every request ends with ERR_DENIED for NETRIS_REFUSED_MS without being sent, so that no
+ * account is locked; for another password create another client. Errors contain neither password
+ * nor cookie.
  *
  * A request fails on an HTTP error status or on a 200 with isSuccess false; the error's text is the
  * controller's `message`. A request whose result is unknown ends with ERR_TIMEOUT, ERR_UNAVAILABLE
@@ -63,9 +62,7 @@ struct netris_call {
 	/* Called at the end of the request. o: result, valid during the call; NULL if there is an
 	 * error *e. To retain the result, take o->arena and set it to NULL. */
 	void (*done)(struct netris_objects *o, const struct err *e, void *arg);
-	/* Called each time just before a request that changes something is sent, also when it is
-	 * sent again after a new login. False: the request is not sent and ends with ERR_CONFLICT.
-	 * NULL: always allowed. */
+	/* As in struct session_call; only for requests that change something. */
 	bool (*may_act)(void *arg);
 	void *arg;
 };

@@ -114,7 +114,7 @@ static void send(struct session *s, struct session_call *q)
 			      .arg = q};
 	struct err e;
 
-	/* mutant: session-unasked */
+	/* mutant: session-unasked netris-may-act */
 	if (q->may_act && !q->may_act(q->may_act_arg)) {
 		(void)!err_set(&e, ERR_CONFLICT, 0, "no longer allowed: the change was not sent");
 		fail(q, &e);
@@ -296,6 +296,7 @@ const struct secret *session_password(const struct session *s)
 
 void session_redact(const struct session *s, char *text)
 {
+	/* mutant: secret-quoted */
 	quoted_redact(text, s->password);
 	quoted_redact(text, s->token);
 }
