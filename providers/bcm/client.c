@@ -1,12 +1,10 @@
 /*
- * client: every request waits until the client is ready: the version is known and, without a
- * certificate, the client is logged in.
+ * client: the login of the session (base/http/session.h) has one or two requests.
  *
- *   (new) --> GET /rest/v1/version --> [POST login] --> ready --> POST /json ...
- *   	      refused, too old: waiting requests end	'-- cookie denied: log in once more
+ *   GET /rest/v1/version --> [POST login, without a certificate] --> POST /json ...
  *
- * If the request for the version or the login fails, all waiting requests end with that error. The
- * next call tries again, except after a refused password.
+ * The version is read once. If the login fails, the next call tries again, except after a refused
+ * password.
  */
 #include "providers/bcm/client.h"
 
@@ -15,58 +13,31 @@
 #include <strings.h>
 
 #include "base/data/json.h"
-#include "base/list.h"
+#include "base/http/session.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/quoted.h"
 
 #define CALL_MS 30000
-#define COOKIE "cm-login-token="
-#define COOKIE_MAX 4096
 #define CONCURRENT 4
 
 static const int64_t oldest[3] = {10, 25, 3};
 #define NEWEST_MAJOR 11
 
 struct bcm {
-	struct loop_group *group;
-	struct http_peer *peer;
-	char *user;
-	struct secret *password, *cookie;
-	/* Number of logins so far; the current cookie is from the last login */
-	unsigned logins;
+	struct session *session;
 	bool by_certificate;
 	/* BCM's version; "": not read yet */
 	char version[32];
-	/* Error of a refused password, which is final; kind ERR_NONE: not refused */
-	struct err refused;
-	struct http_req *readying;
-	/* Lists of bcm_request.link. waiting: not sent. sent: no reply yet. ending: to be ended
-	 * with `failed`, one in each loop turn. */
-	struct list waiting, sent, ending;
-	struct loop_defer end;
-	/* Error with which the requests in `ending` end */
-	struct err failed;
 };
 
+/* The name of its call is for error texts, e.g. "cmdevice.getDevice". */
 struct bcm_request {
-	struct list link;
-	struct bcm *b;
-	/* Name for error texts, e.g. "cmdevice.getDevice" */
-	char *what;
-	/* Path of a GET; NULL: the request is a POST to /json */
-	char *resource;
-	char *body;
-	/* null_is_none: copied from struct bcm_call. again: true once the client has logged in
-	 * again for this request. */
-	bool null_is_none, again;
-	/* Number of the login (bcm.logins) whose cookie was sent with the request; 0: no cookie was
-	 * sent */
-	unsigned login;
+	struct session_call call;
+	/* Copied from struct bcm_call */
+	bool null_is_none;
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;
-	struct http_req *http;
 };
 
 /* --- errors ----------------------------------------------------------------------------------- */
@@ -172,205 +143,76 @@ bool bcm_version_parts(const char *text, int64_t out[static 3])
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void request_free(struct bcm_request *q)
-{
-	list_remove(&q->link);
-	http_cancel(q->http);
-	free(q->what);
-	free(q->resource);
-	free(q->body);
-	free(q);
-}
-
 void bcm_redact(const struct bcm *b, struct err *e)
 {
-	quoted_redact_err(e, b->password, b->cookie);
+	session_redact(b->session, e->text);
 }
 
 const char *bcm_redacted(const struct bcm *b, const char *text, struct arena *a)
 {
 	char *copy = arena_strdup(a, text);
 
-	if (copy) {
-		quoted_redact(copy, b->password);
-		quoted_redact(copy, b->cookie);
-	}
+	if (copy)
+		session_redact(b->session, copy);
 	return copy;
 }
 
-/* Removes q from its list, calls done(), and frees q. done() may free the client. */
-static void request_end(struct bcm_request *q, struct exact result, const struct err *e)
+static void of_transport(struct err *e, const struct err *net, const char *what)
 {
-	struct err told;
-
-	if (e) {
-		told = *e;
-		bcm_redact(q->b, &told);
-		e = &told;
-	}
-	list_remove(&q->link);
-	list_init(&q->link);
-	q->done(result, e, q->arg);
-	request_free(q);
+	*e = *net;
+	e->scope = ERR_PROVIDER;
+	(void)!err_wrap(e, "BCM, %s", what);
 }
 
-static void make_ready(struct bcm *b);
-
-static void forget_login(struct bcm *b)
+static void on_done(void *client, struct session_call *c, const struct http_reply *r,
+		    const struct err *failed)
 {
-	secret_free(b->cookie);
-	b->cookie = NULL;
-}
-
-static void on_reply(const struct http_reply *r, const struct err *net, void *arg)
-{
-	struct bcm_request *q = arg;
-	struct bcm *b = q->b;
+	const struct bcm *b = client;
+	struct bcm_request *q = container_of(c, struct bcm_request, call);
+	bool by_cookie = !b->by_certificate && c->body;
 	struct exact result = {0};
 	struct err e;
 
-	q->http = NULL;
-	if (net) {
-		e = *net;
-		e.scope = ERR_PROVIDER;
-		(void)!err_wrap(&e, "BCM, %s", q->what);
-		request_end(q, result, &e);
+	if (r && read_result(r, c->name, q->null_is_none, &result, &e) == 0) {
+		q->done(result, NULL, q->arg);
 		return;
 	}
-	if (read_result(r, q->what, q->null_is_none, &result, &e) < 0) {
-		/* BCM denies every request that was sent with an expired cookie: log in again and
-		 * repeat each such request once. A call that the profile forbids is denied a second
-		 * time, and then ends. */
-		if (e.kind == ERR_DENIED && q->login && !q->again) {
-			q->again = true;
-			list_remove(&q->link);
-			list_push_back(&b->waiting, &q->link);
-			if (q->login == b->logins)
-				forget_login(b);
-			make_ready(b);
-			return;
-		}
-		request_end(q, (struct exact){0}, &e);
+	/* BCM denies every request that was sent with an expired cookie. A call that the profile
+	 * forbids is denied a second time, and then ends. */
+	if (r && e.kind == ERR_DENIED && by_cookie && session_repeat(c))
 		return;
-	}
-	request_end(q, result, NULL);
+	if (failed && c->sent)
+		of_transport(&e, failed, c->name);
+	else if (failed)
+		e = *failed;
+	bcm_redact(b, &e);
+	q->done((struct exact){0}, &e, q->arg);
 }
 
-static void send_one(struct bcm_request *q)
+/* Uses Basic authentication for a GET, because BCM does not accept the cookie for paths below
+ * /rest/. */
+static void sign(void *client, struct session_call *q, struct http_call *c)
 {
-	struct bcm *b = q->b;
-	struct http_call c = {.method = q->resource ? "GET" : "POST",
-			      .path = q->resource ? q->resource : "/json",
-			      .body = q->body,
-			      .body_len = q->body ? strlen(q->body) : 0,
-			      .timeout_ms = CALL_MS,
-			      .max_body = BCM_MAX_REPLY,
-			      .done = on_reply,
-			      .arg = q};
+	const struct bcm *b = client;
 
-	if (!b->by_certificate && q->resource) {
-		/* Use Basic authentication, because BCM does not accept the cookie for paths below
-		 * /rest/. */
-		c.basic_user = b->user;
-		c.basic_password = b->password;
-	} else if (b->cookie) {
-		c.secret_header = "Cookie";
-		c.secret_value = b->cookie;
-		q->login = b->logins;
-	}
-	list_remove(&q->link);
-	list_push_back(&b->sent, &q->link);
-	q->http = http_start(b->peer, &c);
-}
-
-static void send_all(struct bcm *b)
-{
-	list_for_each (q, &b->waiting, struct bcm_request, link)
-		send_one(q);
-}
-
-/* Ends all waiting requests with *e. Ends one in each loop turn, because done() may free the client
- * or cancel other requests. */
-static void end_all(struct bcm *b, const struct err *e)
-{
-	b->failed = *e;
-	list_for_each (q, &b->waiting, struct bcm_request, link) {
-		list_remove(&q->link);
-		list_push_back(&b->ending, &q->link);
-	}
-	loop_defer(&b->end);
-}
-
-static void on_end(void *arg)
-{
-	struct bcm *b = arg;
-	struct bcm_request *q = list_first(&b->ending, struct bcm_request, link);
-	struct err e = b->failed;
-
-	if (!q)
+	if (q->body)
 		return;
-	loop_defer(&b->end);
-	request_end(q, (struct exact){0}, &e);
+	c->secret_value = NULL;
+	c->basic_user = session_user(b->session);
+	c->basic_password = session_password(b->session);
 }
 
-/* --- getting ready ---------------------------------------------------------------------------- */
+/* --- the login -------------------------------------------------------------------------------- */
 
-static void on_login(const struct http_reply *r, const struct err *net, void *arg);
-static void on_version(const struct http_reply *r, const struct err *net, void *arg);
+static void log_in(void *client);
 
-static void log_in(struct bcm *b)
-{
-	json_t *o = json_pack("{s:s, s:s, s:s}", "service", "login", "username", b->user,
-			      "password", secret_expose(b->password));
-	char *body = json_text(o);
-	struct http_call c = {.method = "POST",
-			      .path = "/json",
-			      .body = body,
-			      .body_len = strlen(body),
-			      .timeout_ms = CALL_MS,
-			      .max_body = 1u << 16,
-			      .done = on_login,
-			      .arg = b};
-
-	b->readying = http_start(b->peer, &c);
-	secret_wipe(body, strlen(body));
-	free(body);
-	json_decref(o);
-}
-
-static void make_ready(struct bcm *b)
-{
-	struct http_call c = {.path = "/rest/v1/version",
-			      .timeout_ms = CALL_MS,
-			      .max_body = 1u << 16,
-			      .done = on_version,
-			      .arg = b};
-
-	if (b->readying || list_empty(&b->waiting))
-		return;
-	if (b->refused.kind != ERR_NONE) {
-		end_all(b, &b->refused);
-	} else if (!b->version[0]) {
-		if (!b->by_certificate) {
-			c.basic_user = b->user;
-			c.basic_password = b->password;
-		}
-		b->readying = http_start(b->peer, &c);
-	} else if (!b->by_certificate && !b->cookie) {
-		log_in(b);
-	} else {
-		send_all(b);
-	}
-}
-
-/* Ends all waiting requests with *e. A refused password is remembered, because further tries would
- * lock the account. A refused certificate is tried again with the next call, because its profile
- * may be changed at any time. */
+/* Ends the login with an error. A refused password is never tried again, because further tries
+ * would lock the account. A refused certificate is tried again with the next call, because its
+ * profile may be changed at any time. */
 static void refuse(struct bcm *b, const struct err *e)
 {
-	if (e->kind == ERR_DENIED && !b->by_certificate)
-		b->refused = *e;
-	end_all(b, e);
+	session_login_failed(b->session, e,
+			     e->kind == ERR_DENIED && !b->by_certificate ? SESSION_FOREVER : 0);
 }
 
 static int read_version(struct bcm *b, const struct http_reply *r, struct err *e)
@@ -408,100 +250,92 @@ static int read_version(struct bcm *b, const struct http_reply *r, struct err *e
 	return 0;
 }
 
-static void on_version(const struct http_reply *r, const struct err *net, void *arg)
+static void on_version(const struct http_reply *r, const struct err *net, void *client)
 {
-	struct bcm *b = arg;
+	struct bcm *b = client;
 	struct err e;
 
-	b->readying = NULL;
-	if (net) {
-		e = *net;
-		e.scope = ERR_PROVIDER;
-		(void)!err_wrap(&e, "BCM, /rest/v1/version");
+	if (net)
+		of_transport(&e, net, "/rest/v1/version");
+	if (net || read_version(b, r, &e) < 0)
 		refuse(b, &e);
-	} else if (read_version(b, r, &e) < 0) {
-		refuse(b, &e);
-	} else {
-		make_ready(b);
-	}
+	else
+		log_in(b);
 }
 
-/* Returns the value of the login cookie, cut at the first character that may not be in a Cookie
- * header; NULL: none. */
-static struct secret *cookie_of(const struct http_reply *r)
+static int read_login(const struct bcm *b, const struct http_reply *r, struct secret **cookie,
+		      struct err *e)
 {
-	for (size_t i = 0; i < r->nheaders; i++) {
-		const char *v = r->headers[i].value;
-		size_t n;
-
-		if (strcasecmp(r->headers[i].name, "Set-Cookie") != 0 || !str_starts(v, COOKIE))
-			continue;
-		n = strcspn(v, "; \t\r\n,");
-		if (n > strlen(COOKIE) && n <= COOKIE_MAX)
-			return secret_new(v, n);
-	}
-	return NULL;
-}
-
-static void on_login(const struct http_reply *r, const struct err *net, void *arg)
-{
-	struct bcm *b = arg;
 	struct exact result;
-	struct err e;
+	bool is_false;
 
-	b->readying = NULL;
-	if (net) {
-		e = *net;
-		e.scope = ERR_PROVIDER;
-		(void)!err_wrap(&e, "BCM, login");
-		refuse(b, &e);
-		return;
-	}
-	if (read_result(r, "login", false, &result, &e) < 0) {
-		if (e.kind == ERR_DENIED)
-			e.code = 401;
-		refuse(b, &e);
-		return;
+	if (read_result(r, "login", false, &result, e) < 0) {
+		if (e->kind == ERR_DENIED)
+			e->code = 401;
+		return -1;
 	}
 	if (exact_kind(result) == EXACT_TRUE)
-		b->cookie = cookie_of(r);
-	if (b->cookie) {
-		b->logins++;
-		make_ready(b);
-		return;
-	}
-	(void)!err_set(&e, exact_kind(result) == EXACT_FALSE ? ERR_DENIED : ERR_PROTOCOL,
-		       exact_kind(result) == EXACT_FALSE ? 401 : 0,
-		       "BCM refuses the login of %.60s: %s", b->user,
-		       exact_kind(result) == EXACT_FALSE ? "user or password is wrong"
+		*cookie = http_reply_cookie(r, "cm-login-token");
+	if (*cookie)
+		return 0;
+	is_false = exact_kind(result) == EXACT_FALSE;
+	(void)!err_set(e, is_false ? ERR_DENIED : ERR_PROTOCOL, is_false ? 401 : 0,
+		       "BCM refuses the login of %.60s: %s", session_user(b->session),
+		       is_false ? "user or password is wrong"
 		       : exact_kind(result) == EXACT_TRUE
 			       ? "the reply has no cookie cm-login-token; use a client certificate"
 			       : "the reply is neither true nor false; use a client certificate");
-	e.scope = ERR_PROVIDER;
-	refuse(b, &e);
+	e->scope = ERR_PROVIDER;
+	return -1;
+}
+
+static void on_login(const struct http_reply *r, const struct err *net, void *client)
+{
+	struct bcm *b = client;
+	struct secret *cookie = NULL;
+	struct err e;
+
+	if (net)
+		of_transport(&e, net, "login");
+	if (net || read_login(b, r, &cookie, &e) < 0)
+		refuse(b, &e);
+	else
+		session_logged_in(b->session, cookie);
+}
+
+static void log_in(void *client)
+{
+	struct bcm *b = client;
+	struct session *s = b->session;
+
+	if (!b->version[0])
+		session_ask(s, "/rest/v1/version", NULL, on_version);
+	else if (b->by_certificate)
+		session_logged_in(s, NULL);
+	else
+		session_ask_json(s, "/json",
+				 json_pack("{s:s, s:s, s:s}", "service", "login", "username",
+					   session_user(s), "password",
+					   secret_expose(session_password(s))),
+				 on_login);
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
-
-static struct bcm_request *enqueue(struct bcm *b, struct bcm_request *q)
-{
-	q->b = b;
-	list_push_back(&b->waiting, &q->link);
-	make_ready(b);
-	return q;
-}
 
 struct bcm_request *bcm_call(struct bcm *b, const struct bcm_call *c)
 {
 	struct bcm_request *q = mem_new(struct bcm_request);
 
-	q->what = mem_printf("%s.%s", c->service, c->call);
-	q->body = mem_printf("{\"service\":\"%s\",\"call\":\"%s\",\"args\":%s}", c->service,
-			     c->call, c->args);
+	q->call.method = "POST";
+	q->call.path = mem_strdup("/json");
+	q->call.name = mem_printf("%s.%s", c->service, c->call);
+	q->call.body = mem_printf("{\"service\":\"%s\",\"call\":\"%s\",\"args\":%s}", c->service,
+				  c->call, c->args);
 	q->null_is_none = c->null_is_none;
 	q->done = c->done;
 	q->arg = c->arg;
-	return enqueue(b, q);
+	session_start(b->session, &q->call);
+	return q;
 }
 
 struct bcm_request *bcm_get(struct bcm *b, const char *resource,
@@ -510,17 +344,18 @@ struct bcm_request *bcm_get(struct bcm *b, const char *resource,
 {
 	struct bcm_request *q = mem_new(struct bcm_request);
 
-	q->what = mem_printf("/rest/v1/%s", resource);
-	q->resource = mem_strdup(q->what);
+	q->call.path = mem_printf("/rest/v1/%s", resource);
+	q->call.name = mem_strdup(q->call.path);
 	q->done = done;
 	q->arg = arg;
-	return enqueue(b, q);
+	session_start(b->session, &q->call);
+	return q;
 }
 
 void bcm_cancel(struct bcm_request *q)
 {
 	if (q)
-		request_free(q);
+		session_cancel(&q->call);
 }
 
 const char *bcm_version(const struct bcm *b)
@@ -530,13 +365,19 @@ const char *bcm_version(const struct bcm *b)
 
 struct bcm *bcm_new(struct loop_group *g, struct http *h, const struct bcm_spec *s, struct err *e)
 {
-	struct http_peer_spec peer = {.base_url = s->endpoint,
-				      .ca_pem = s->ca_pem,
-				      .pin_sha256 = s->pin_sha256,
-				      .client_cert_pem = s->cert_pem,
-				      .client_key_pem = s->key_pem,
-				      .max_in_flight = s->concurrent ? s->concurrent : CONCURRENT,
-				      .plain_ok = s->plain_ok};
+	static const struct session_ops ops = {.login = log_in, .sign = sign, .done = on_done};
+	struct session_spec spec = {.group = g,
+				    .http = h,
+				    .peer = {.base_url = s->endpoint,
+					     .ca_pem = s->ca_pem,
+					     .pin_sha256 = s->pin_sha256,
+					     .client_cert_pem = s->cert_pem,
+					     .client_key_pem = s->key_pem,
+					     .plain_ok = s->plain_ok},
+				    .ops = &ops,
+				    .timeout_ms = CALL_MS,
+				    .max_body = BCM_MAX_REPLY,
+				    .max_in_flight = s->concurrent ? s->concurrent : CONCURRENT};
 	struct bcm *b;
 
 	if (!s->cert_pem != !s->key_pem || (!s->cert_pem && (str_empty(s->user) || !s->password))) {
@@ -544,40 +385,23 @@ struct bcm *bcm_new(struct loop_group *g, struct http *h, const struct bcm_spec 
 			       "BCM needs a client certificate with its key, or user and password");
 		return NULL;
 	}
-	b = mem_new(struct bcm);
-	b->group = g;
-	list_init(&b->waiting);
-	list_init(&b->sent);
-	list_init(&b->ending);
-	loop_defer_init(&b->end, g, on_end, b);
+	spec.client = b = mem_new(struct bcm);
 	b->by_certificate = s->cert_pem != NULL;
 	if (!b->by_certificate) {
-		b->user = mem_strdup(s->user);
-		b->password = secret_copy(s->password);
+		spec.user = s->user;
+		spec.password = s->password;
 	}
-	b->peer = http_peer_new(h, &peer, e);
-	if (!b->peer) {
-		bcm_free(b);
-		return NULL;
-	}
-	return b;
+	b->session = session_new(&spec, e);
+	if (b->session)
+		return b;
+	bcm_free(b);
+	return NULL;
 }
 
 void bcm_free(struct bcm *b)
 {
 	if (!b)
 		return;
-	loop_defer_cancel(&b->end);
-	http_cancel(b->readying);
-	list_for_each (q, &b->waiting, struct bcm_request, link)
-		request_free(q);
-	list_for_each (q, &b->sent, struct bcm_request, link)
-		request_free(q);
-	list_for_each (q, &b->ending, struct bcm_request, link)
-		request_free(q);
-	http_peer_free(b->peer);
-	forget_login(b);
-	secret_free(b->password);
-	free(b->user);
+	session_free(b->session);
 	free(b);
 }

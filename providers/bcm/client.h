@@ -24,10 +24,10 @@
  *
  * The version is read before the first call: below 10.25.3 no call is sent (ERR_UNSUPPORTED); above
  * 11 the calls are sent and a warning is logged. With a client certificate, the certificate is the
- * login and no password is ever sent. Otherwise user and password are exchanged for a cookie; when
- * BCM no longer accepts the cookie, the client logs in once more and repeats the call, which is
- * safe because a denied call had no effect. A refused password is remembered: every further call
- * ends with ERR_DENIED (code 401) without a request; create a new client for other credentials.
+ * login and no password is ever sent. Otherwise user and password are exchanged for a cookie. A
+ * call whose cookie BCM no longer accepts is repeated once (base/http/session.h); that is safe,
+ * because a denied call had no effect. A refused password is remembered: every further call ends
+ * with ERR_DENIED (code 401) without a request; create a new client for other credentials.
  *
  * A reply is a result only if it is 2xx, JSON, and not an object with an "errormessage". Kinds of
  * errors:
