@@ -114,7 +114,7 @@ static void send(struct session *s, struct session_call *q)
 			      .arg = q};
 	struct err e;
 
-	/* mutant: session-unasked netris-may-act */
+	/* mutant: session-unasked netris-may-act ec2-unasked */
 	if (q->may_act && !q->may_act(q->may_act_arg)) {
 		(void)!err_set(&e, ERR_CONFLICT, 0, "no longer allowed: the change was not sent");
 		fail(q, &e);

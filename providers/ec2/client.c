@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/http/session.h"
 #include "base/mem.h"
-#include "base/retry.h"
-#include "base/str.h"
 #include "base/quoted.h"
 #include "providers/ec2/errors.h"
 
@@ -13,69 +12,31 @@
 #define PER_S 5.0
 #define BURST 10.0
 #define FORM "application/x-www-form-urlencoded; charset=utf-8"
-/* Highest number of calls in `sent`. Further calls wait in `waiting` and not in the HTTP client,
- * because may_act() must be called just before a call is sent. */
 #define IN_FLIGHT 64
 
 struct ec2_client {
 	struct loop_group *group;
-	struct http_peer *peer;
+	struct session *session;
 	struct ec2_login *login;
 	char *region, *host;
-	struct list waiting, sent;
-	/* Number of calls in the list `sent`. */
-	unsigned in_flight;
-	struct bucket bucket;
-	struct loop_timer pump;
 	struct ec2_login_waiter waiter;
+	/* Written by is_ready(); borrowed from the login until the next loop turn */
+	struct sigv4_credentials keys;
+	/* Headers of the last call, which point to date and authorization */
+	struct http_header headers[2];
+	char date[SIGV4_DATE], *authorization;
 	/* Cloud's clock minus this host's clock, in ms; 0: no relevant difference */
 	int64_t skew_ms;
 };
 
 struct ec2_request {
-	struct list link;
-	struct ec2_client *client;
-	struct http_req *http;
-	struct ec2_call call;
-	struct buf body;
-	bool sent;
+	struct session_call call;
+	bool changes;
 	/* Wall clock used for the signature, Unix ms */
 	int64_t signed_at;
+	void (*done)(const struct ec2_reply *r, const struct err *e, void *arg);
+	void *arg;
 };
-
-static void wake(struct ec2_client *c)
-{
-	if (!loop_timer_active(&c->pump))
-		loop_timer_start(&c->pump, 0);
-}
-
-/* Removes the call from its list. If the call was in flight, wakes the next waiting call, which may
- * now be sent. */
-static void land(struct ec2_request *q)
-{
-	list_remove(&q->link);
-	if (!q->sent)
-		return;
-	q->sent = false;
-	q->client->in_flight--;
-	wake(q->client);
-}
-
-static void request_free(struct ec2_request *q)
-{
-	http_cancel(q->http);
-	secret_wipe(q->body.data, q->body.len);
-	buf_done(&q->body);
-	free(q);
-}
-
-/* Removes q from its list, calls done(), and frees q. done() may free the client. */
-static void request_end(struct ec2_request *q, const struct ec2_reply *r, const struct err *e)
-{
-	land(q);
-	q->call.done(r, e, q->call.arg);
-	request_free(q);
-}
 
 /* Returns the cloud's wall clock in Unix ms: this host's clock plus the known difference. */
 static int64_t cloud_wall(const struct ec2_client *c)
@@ -99,15 +60,14 @@ static int64_t ahead_ms(const struct http_reply *r, int64_t of)
 	return text && http_date(text, &date) ? date - of : 0;
 }
 
-static void judge(struct ec2_request *q, const struct http_reply *r, const struct ec2_reply *doc,
-		  struct err *e)
+static void judge(struct ec2_client *c, const struct ec2_request *q, const struct http_reply *r,
+		  const struct ec2_reply *doc, struct err *e)
 {
-	struct ec2_client *c = q->client;
 	struct sigv4_credentials keys;
 	OWN(arena) a = arena_new();
 	struct ec2_failure f = {.status = r->status,
 				.retry_after_ms = r->retry_after_ms,
-				.changes = q->call.changes,
+				.changes = q->changes,
 				.skew_ms = ahead_ms(r, q->signed_at)};
 
 	if (doc)
@@ -121,166 +81,137 @@ static void judge(struct ec2_request *q, const struct http_reply *r, const struc
 		ec2_login_ended(c->login);
 }
 
-static void on_reply(const struct http_reply *r, const struct err *of_transport, void *arg)
+static void on_done(void *client, struct session_call *c, const struct http_reply *r,
+		    const struct err *failed)
 {
-	struct ec2_request *q = arg;
+	struct ec2_request *q = container_of(c, struct ec2_request, call);
 	OWN(ec2_reply) doc = NULL;
 	struct err e, unread;
+	bool lost = false;
 
-	q->http = NULL;
-	if (of_transport) {
-		e = *of_transport;
-		e.scope = ERR_PROVIDER;
-		if (q->call.changes && (e.kind == ERR_UNAVAILABLE || e.kind == ERR_PROTOCOL))
-			e.kind = ERR_TIMEOUT;
+	if (failed) {
+		e = *failed;
+		e.scope = c->sent ? ERR_PROVIDER : e.scope;
+		lost = c->sent && (e.kind == ERR_UNAVAILABLE || e.kind == ERR_PROTOCOL);
 	} else {
 		doc = ec2_reply_parse(r->body, r->body_len, &unread);
 		if (doc && r->status / 100 == 2) {
-			request_end(q, doc, NULL);
+			q->done(doc, NULL, q->arg);
 			return;
 		}
-		judge(q, r, doc, &e);
-		if (r->status / 100 == 2 && q->call.changes)
-			/* Treat the reply as lost: the call was carried out, but its result cannot
-			 * be read. */
-			e.kind = ERR_TIMEOUT;
+		judge(client, q, r, doc, &e);
+		/* Treat the reply as lost: the call was carried out, but its result cannot be
+		 * read. */
+		lost = r->status / 100 == 2;
 	}
-	(void)!err_wrap(&e, "%s in %s", q->call.action, q->client->region);
-	request_end(q, NULL, &e);
+	if (lost && q->changes)
+		e.kind = ERR_TIMEOUT;
+	(void)!err_wrap(&e, "%s", c->name);
+	q->done(NULL, &e, q->arg);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-static void send(struct ec2_request *q, const struct sigv4_credentials *keys)
+static void sign(void *client, struct session_call *q, struct http_call *call)
 {
-	struct ec2_client *c = q->client;
-	char date[SIGV4_DATE], *authorization;
+	struct ec2_client *c = client;
 	const struct http_header signed_headers[] = {{"Host", c->host}, {"Content-Type", FORM}};
-	struct http_header headers[2];
 	struct sigv4_request r = {.method = "POST",
 				  .path = "/",
 				  .headers = signed_headers,
 				  .nheaders = 2,
-				  .body = q->body.data,
-				  .body_len = q->body.len,
+				  .body = call->body,
+				  .body_len = call->body_len,
 				  .region = c->region,
 				  .service = "ec2",
-				  .at = q->signed_at = cloud_wall(c)};
-	struct http_call call = {.method = "POST",
-				 .path = "/",
-				 .headers = headers,
-				 .nheaders = 2,
-				 .content_type = FORM,
-				 .body = q->body.data,
-				 .body_len = q->body.len,
-				 .timeout_ms = CALL_MS,
-				 .max_body = QUERY_MAX_REPLY,
-				 .done = on_reply,
-				 .arg = q};
+				  .at = cloud_wall(c)};
 
-	authorization = sigv4_authorization(&r, keys);
-	headers[0] = (struct http_header){"X-Amz-Date", sigv4_date(date, r.at)};
-	headers[1] = (struct http_header){"Authorization", authorization};
-	if (keys->session_token) {
-		call.secret_header = "X-Amz-Security-Token";
-		call.secret_value = keys->session_token;
-	}
-	list_remove(&q->link);
-	list_push_back(&c->sent, &q->link);
-	q->sent = true;
-	c->in_flight++;
-	q->http = http_start(c->peer, &call);
-	secret_wipe(q->body.data, q->body.len);
-	free(authorization);
+	container_of(q, struct ec2_request, call)->signed_at = r.at;
+	free(c->authorization);
+	c->authorization = sigv4_authorization(&r, &c->keys);
+	c->headers[0] = (struct http_header){"X-Amz-Date", sigv4_date(c->date, r.at)};
+	c->headers[1] = (struct http_header){"Authorization", c->authorization};
+	call->headers = c->headers;
+	call->nheaders = 2;
+	call->content_type = FORM;
+	call->secret_header = "X-Amz-Security-Token";
+	call->secret_value = c->keys.session_token;
 }
 
-static void on_login(const struct err *failed, void *arg);
-
-/* Handles the first waiting call: sends it, or ends it if may_act() forbids it. If the rate limit
- * delays the call, starts the timer. If there are no credentials, waits for them. */
-static void pump(void *arg)
+static bool is_ready(void *client)
 {
-	struct ec2_client *c = arg;
-	struct ec2_request *q = list_first(&c->waiting, struct ec2_request, link);
-	struct sigv4_credentials keys;
-	struct err e;
-	int64_t ms;
+	struct ec2_client *c = client;
 
-	if (!q || c->in_flight >= IN_FLIGHT || list_linked(&c->waiter.link))
-		return;
-	if (!ec2_login_ready(c->login, &keys)) {
-		ec2_login_wait(c->login, &c->waiter);
-		return;
-	}
-	ms = bucket_take(&c->bucket, loop_now(loop_of(c->group)));
-	loop_timer_start(&c->pump, ms);
-	if (ms > 0)
-		return;
-	/* mutant: ec2-unasked */
-	if (!q->call.may_act || q->call.may_act(q->call.may_act_arg)) {
-		send(q, &keys);
-		return;
-	}
-	(void)!err_set(&e, ERR_CONFLICT, 0, "%s is no longer wanted", q->call.action);
-	request_end(q, NULL, &e);
+	return ec2_login_ready(c->login, &c->keys);
 }
 
-/* Called when the credentials are ready, or could not be obtained. On an error, ends the first
- * waiting call. The timer handles the next call in a later loop turn, because done() may free the
- * client or cancel other calls. */
+static void log_in(void *client)
+{
+	struct ec2_client *c = client;
+
+	ec2_login_wait(c->login, &c->waiter);
+}
+
 static void on_login(const struct err *failed, void *arg)
 {
 	struct ec2_client *c = arg;
-	struct ec2_request *q = list_first(&c->waiting, struct ec2_request, link);
 	struct err e;
 
-	loop_timer_start(&c->pump, 0);
-	if (!failed || !q)
+	if (!failed) {
+		session_logged_in(c->session, NULL);
 		return;
+	}
 	e = *failed;
-	(void)!err_wrap(&e, "%s in %s: credentials", q->call.action, c->region);
-	request_end(q, NULL, &e);
+	(void)!err_wrap(&e, "credentials");
+	session_login_failed(c->session, &e, 0);
 }
 
 struct ec2_request *ec2_call(struct ec2_client *c, const struct ec2_call *call)
 {
 	struct ec2_request *q = mem_new(struct ec2_request);
 
-	q->client = c;
-	q->call = *call;
-	q->body = *call->body;
-	buf_init(call->body, QUERY_MAX_BODY);
-	list_push_back(&c->waiting, &q->link);
-	wake(c);
+	q->changes = call->changes;
+	q->done = call->done;
+	q->arg = call->arg;
+	q->call.method = "POST";
+	q->call.path = mem_strdup("/");
+	q->call.name = mem_printf("%s in %s", call->action, c->region);
+	q->call.may_act = call->may_act;
+	q->call.may_act_arg = call->may_act_arg;
+	q->call.body = buf_steal(call->body);
+	session_start(c->session, &q->call);
 	return q;
 }
 
 void ec2_cancel(struct ec2_request *q)
 {
-	if (!q)
-		return;
-	land(q);
-	request_free(q);
+	if (q)
+		session_cancel(&q->call);
 }
 
 struct ec2_client *ec2_client_new(const struct ec2_client_spec *s, struct err *e)
 {
-	struct ec2_client *c = mem_new(struct ec2_client);
-	struct http_peer_spec peer = {
-		.base_url = s->endpoint, .ca_pem = s->ca_pem, .plain_ok = s->plain_ok};
+	static const struct session_ops ops = {
+		.login = log_in, .ready = is_ready, .sign = sign, .done = on_done};
 	double per_s = s->requests_per_s > 0 ? s->requests_per_s : PER_S;
+	struct ec2_client *c = mem_new(struct ec2_client);
+	const struct session_spec spec = {
+		.group = s->group,
+		.http = s->http,
+		.peer = {.base_url = s->endpoint, .ca_pem = s->ca_pem, .plain_ok = s->plain_ok},
+		.ops = &ops,
+		.client = c,
+		.max_in_flight = IN_FLIGHT,
+		.per_s = per_s,
+		.burst = per_s > BURST ? per_s : BURST};
 
 	c->group = s->group;
 	c->login = s->login;
 	c->region = mem_strdup(s->region);
-	list_init(&c->waiting);
-	list_init(&c->sent);
-	bucket_init(&c->bucket, per_s, per_s > BURST ? per_s : BURST, loop_now(loop_of(s->group)));
-	loop_timer_init(&c->pump, s->group, pump, c);
 	c->waiter = (struct ec2_login_waiter){.fn = on_login, .arg = c};
 	list_init(&c->waiter.link);
-	c->peer = http_peer_new(s->http, &peer, e);
-	if (!c->peer) {
+	c->session = session_new(&spec, e);
+	if (!c->session) {
 		ec2_client_free(c);
 		return NULL;
 	}
@@ -293,14 +224,10 @@ void ec2_client_free(struct ec2_client *c)
 {
 	if (!c)
 		return;
-	list_for_each (q, &c->waiting, struct ec2_request, link)
-		ec2_cancel(q);
-	list_for_each (q, &c->sent, struct ec2_request, link)
-		ec2_cancel(q);
 	ec2_login_leave(&c->waiter);
-	loop_timer_stop(&c->pump);
-	http_peer_free(c->peer);
+	session_free(c->session);
 	free(c->region);
 	free(c->host);
+	free(c->authorization);
 	free(c);
 }

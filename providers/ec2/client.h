@@ -14,13 +14,11 @@
 /*
  * client: calls of EC2's Query API (2016-11-15) in one region.
  *
- *   waiting --credentials, pace--> may_act() --> signed, sent --> done()
- *
- * Calls are sent in order, no faster than requests_per_s. If a call is denied because the clock is
- * wrong, later calls are signed with the cloud's clock, taken from the Date of the reply. The
- * client repeats no call. Errors are those of errors.h. A call that changes something and gets no
- * reply ends with ERR_TIMEOUT, whatever ended the connection. Everything runs on the loop thread;
- * done() is called exactly once, never inside the starting function.
+ * Calls wait in a session (base/http/session.h) whose login is the credentials. If a call is denied
+ * because the clock is wrong, later calls are signed with the cloud's clock, taken from the Date of
+ * the reply. The client repeats no call. Errors are those of errors.h. A call that changes
+ * something and gets no reply ends with ERR_TIMEOUT, whatever ended the connection. Everything runs
+ * on the loop thread; done() is called exactly once, never inside the starting function.
  * Tests: tests/contract/test_ec2.c
  */
 #define EC2_VERSION "2016-11-15"
