@@ -331,6 +331,8 @@ struct bcm_request *bcm_call(struct bcm *b, const struct bcm_call *c)
 	q->call.name = mem_printf("%s.%s", c->service, c->call);
 	q->call.body = mem_printf("{\"service\":\"%s\",\"call\":\"%s\",\"args\":%s}", c->service,
 				  c->call, c->args);
+	q->call.may_act = c->may_act;
+	q->call.may_act_arg = c->may_act_arg;
 	q->null_is_none = c->null_is_none;
 	q->done = c->done;
 	q->arg = c->arg;

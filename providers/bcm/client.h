@@ -37,6 +37,7 @@
  *   ERR_UNSUPPORTED	 there is no such call in this version
  *   ERR_NOT_FOUND	 null where an object was asked for by name, or BCM reports it missing
  *   ERR_INVALID	 a write that BCM's validation refuses
+ *   ERR_CONFLICT	 may_act() forbids the call; it was not sent
  *   ERR_PROTOCOL	 any other unexpected reply, with BCM's text
  *   ERR_TIMEOUT, ERR_UNAVAILABLE	as in http.h; a change may have happened
  *
@@ -85,6 +86,9 @@ struct bcm_call {
 	/* True: the call answers null if no such object exists, and null is reported as
 	 * ERR_NOT_FOUND. False: null is reported as ERR_PROTOCOL. */
 	bool null_is_none;
+	/* As in struct session_call */
+	bool (*may_act)(void *arg);
+	void *may_act_arg;
 	/* result: BCM's reply, valid during done(); empty if e is not NULL */
 	void (*done)(struct exact result, const struct err *e, void *arg);
 	void *arg;

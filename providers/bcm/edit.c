@@ -159,8 +159,12 @@ static void on_written(struct exact result, const struct err *failed, void *arg)
 static void on_before(struct exact device, const struct err *failed, void *arg)
 {
 	struct bcm_edit *x = arg;
-	struct bcm_call c = {
-		.service = "cmdevice", .call = "updateDevice", .done = on_written, .arg = x};
+	struct bcm_call c = {.service = "cmdevice",
+			     .call = "updateDevice",
+			     .may_act = x->s.may_act,
+			     .may_act_arg = x->s.arg,
+			     .done = on_written,
+			     .arg = x};
 	struct bcm_node n;
 	struct err e = {0};
 	const char *text;
@@ -184,11 +188,6 @@ static void on_before(struct exact device, const struct err *failed, void *arg)
 	}
 	x->before = (struct exact){arena_strndup(x->a, device.at, device.len), device.len};
 	if (exact_read(text, strlen(text), &x->wanted, &e) < 0) {
-		end(x, NULL, &e);
-		return;
-	}
-	if (x->s.may_act && !x->s.may_act(x->s.arg)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "not written: the change is no longer wanted");
 		end(x, NULL, &e);
 		return;
 	}

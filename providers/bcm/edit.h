@@ -33,7 +33,7 @@ struct bcm_edit_spec {
 	 * no change is needed. NULL with any other kind: the edit ends with *e. */
 	const char *(*plan)(struct exact device, const struct bcm_node *n, struct arena *a,
 			    void *arg, struct err *e);
-	/* Called just before the write; false ends the edit with ERR_CONFLICT */
+	/* Called each time just before the write is sent; false ends the edit with ERR_CONFLICT */
 	bool (*may_act)(void *arg);
 	/* n: the device as last read, valid during done(); NULL: the edit failed with *e */
 	void (*done)(const struct bcm_node *n, const struct err *e, void *arg);

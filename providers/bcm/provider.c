@@ -178,14 +178,13 @@ static void on_switched(struct exact result, const struct err *failed, void *arg
 
 static void switch_power(struct job *j, const struct bcm_node *n)
 {
-	struct bcm_call c = {
-		.service = "cmdevice", .call = "powerOperation", .done = on_switched, .arg = j};
-	struct err e;
+	struct bcm_call c = {.service = "cmdevice",
+			     .call = "powerOperation",
+			     .may_act = may_act,
+			     .may_act_arg = j,
+			     .done = on_switched,
+			     .arg = j};
 
-	if (!job_may_act(j, &e)) {
-		fail(j, &e);
-		return;
-	}
 	c.args = arena_printf(
 		j->strings,
 		"[{\"baseType\":\"PowerOperation\",\"devices\":[%s],\"operation\":\"%s\","

@@ -418,6 +418,46 @@ static void a_write_is_judged_by_what_it_says(void **state)
 	}
 }
 
+static bool may(void *arg)
+{
+	return *(const bool *)arg;
+}
+
+/* The right to write is lost while the write waits for the login, and then before its repeat. */
+static void a_write_that_is_no_longer_allowed_is_not_sent(void **state)
+{
+	static const struct line script[] = {
+		VERSION, LOGIN, {200, "1", NULL}, {401, "", NULL}, LOGIN, {200, "2", NULL}, {0}};
+	bool allowed = true;
+	struct rig r;
+	const struct bcm_call c = {.service = "cmdevice",
+				   .call = "updateDevice",
+				   .args = "[]",
+				   .may_act = may,
+				   .may_act_arg = &allowed,
+				   .done = on_done,
+				   .arg = &r};
+
+	(void)state;
+	rig_start(&r, false);
+	play(&r, script);
+	bcm_call(r.bcm, &c);
+	allowed = false;
+	loop_sim_run_until(r.loop, loop_now(r.loop) + 60000);
+	assert_int_equal(r.err.kind, ERR_CONFLICT);
+	assert_int_equal(r.asked, 2);
+	assert_int_equal(ask(&r, "cmdevice", "getNode", false), ERR_NONE);
+	allowed = true;
+	bcm_call(r.bcm, &c);
+	while (r.asked < 4)
+		loop_sim_run_until(r.loop, loop_now(r.loop) + 1);
+	allowed = false;
+	loop_sim_run_until(r.loop, loop_now(r.loop) + 60000);
+	assert_int_equal(r.err.kind, ERR_CONFLICT);
+	assert_int_equal(r.asked, 5);
+	rig_end(&r);
+}
+
 static void it_may_be_freed_in_an_answer(void **state)
 {
 	static const struct line refused[] = {{500, "", NULL}, {0}};
@@ -455,6 +495,7 @@ int main(void)
 		cmocka_unit_test(a_state_that_quotes_the_password_is_shown_without_it),
 		cmocka_unit_test(versions_are_gated),
 		cmocka_unit_test(a_write_is_judged_by_what_it_says),
+		cmocka_unit_test(a_write_that_is_no_longer_allowed_is_not_sent),
 		cmocka_unit_test(it_may_be_freed_in_an_answer),
 	};
 
