@@ -104,6 +104,9 @@ struct httpd_reader {
 	void *arg;
 	/* Size of the body in bytes; -1: unknown, the reply is chunked. */
 	int64_t size;
+	/* The whole body in memory, for listeners: httpd_reply() sets it. It is valid as long as
+	 * read() may be called. NULL: read() must be called. */
+	const char *text;
 };
 void httpd_reply_stream(struct httpd_req *q, int status, const char *content_type,
 			const struct httpd_reader *r);

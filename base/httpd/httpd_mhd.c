@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "base/httpd/httpd_callers.h"
 #include "base/httpd/httpd_peer.h"
+#include "base/httpd/httpd_sender.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -51,6 +52,9 @@
  * its whole body first still reads the reply. */
 #define DISCARD_MAX (256u << 10)
 #define BLOCK_BYTES 65536u
+/* Size in bytes of the largest body that MHD receives as a copy. Such a body is sent in the same
+ * run as the headers; a larger one is read in blocks, in later runs. */
+#define COPIED_MAX 65536
 /* Number of closed connections after which the memory that TLS used for them is returned to the
  * system. */
 #define TRIM_ABOVE 256
@@ -79,7 +83,7 @@ struct httpd_mhd {
 	/* connections: number of open connections; peak: the highest number since memory was last
 	 * returned to the system. */
 	unsigned port, connections, peak;
-	bool client_ca, running, started;
+	bool tls, client_ca, running, started;
 	/* replied: a reply was given since the last kick. gave_way: the last kick resumed no
 	 * reader, because of a reply. */
 	bool replied, gave_way;
@@ -95,6 +99,9 @@ struct caller {
 	/* Time limit; runs while the head or the body of a request is expected. */
 	struct loop_timer limit;
 	int fd;
+	/* True: the connection uses TLS, through `sender`. */
+	bool tls;
+	struct httpd_sender sender;
 	/* Watches fd for a hang-up; NULL: the connection was never suspended. Continues until the
 	 * connection ends, because to start and to stop would cost two system calls per request. */
 	struct loop_fd *hangup;
@@ -112,6 +119,8 @@ struct exchange {
 	struct httpd_req *q;
 	char *target;
 	bool begun, dispatched, dead, suspended, answered;
+	/* True: a HEAD request, whose reply has no body. */
+	bool head;
 	size_t discarded;
 	int status;
 	/* Reply that is not queued in MHD yet; NULL: none, or it is queued. */
@@ -221,6 +230,12 @@ static ssize_t on_read(void *arg, uint64_t pos, char *out, size_t max)
 			 : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
+/* True if MHD gets the body as a copy, which it sends in the same run as the headers. */
+static bool is_copied(const struct exchange *x)
+{
+	return x->body.text && x->body.size <= COPIED_MAX;
+}
+
 static struct MHD_Response *new_response(struct exchange *x)
 {
 	static char nothing[1];
@@ -229,6 +244,9 @@ static struct MHD_Response *new_response(struct exchange *x)
 
 	if (!x->body.read)
 		return MHD_create_response_from_buffer(0, nothing, MHD_RESPMEM_PERSISTENT);
+	if (is_copied(x))
+		return MHD_create_response_from_buffer((size_t)size, (void *)x->body.text,
+						       MHD_RESPMEM_MUST_COPY);
 	/* For a chunked reply MHD does not use the block size, because it builds chunks in the
 	 * connection's pool: avoid allocating a block. */
 	if (size == MHD_SIZE_UNKNOWN)
@@ -328,15 +346,26 @@ static void begin(struct exchange *x, const char *method)
 	in.headers = h.v;
 	in.nheaders = h.n;
 	x->begun = true;
+	x->head = str_eq(method, "HEAD");
 	expect_within(x->c, x->m->body_ms);
 	httpd_begin(x->m->d, &in, &x->q);
 	free(h.v);
 }
 
+/* True if MHD sends a body directly after the headers. Responses with these statuses have no body
+ * (RFC 9110). */
+static bool has_body_at_once(const struct exchange *x)
+{
+	return is_copied(x) && !x->head && x->status >= 200 && x->status != 204 && x->status != 304;
+}
+
 static enum MHD_Result queue(struct exchange *x)
 {
 	enum MHD_Result rc = MHD_queue_response(x->c, (unsigned)x->status, x->response);
+	struct caller *who = caller_of(x->c);
 
+	if (rc == MHD_YES && who && who->tls && has_body_at_once(x))
+		httpd_sender_hold(&who->sender);
 	expect_within(x->c, 0);
 	MHD_destroy_response(x->response);
 	x->response = NULL;
@@ -457,6 +486,10 @@ static struct caller *caller_new(struct httpd_mhd *m, struct MHD_Connection *c)
 	i = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 	assert(i);
 	who->fd = i->connect_fd;
+	i = m->tls ? MHD_get_connection_info(c, MHD_CONNECTION_INFO_GNUTLS_SESSION) : NULL;
+	who->tls = i && i->tls_session;
+	if (who->tls)
+		httpd_sender_init(&who->sender, i->tls_session, who->fd);
 	/* Enable keepalive, because a suspended connection would otherwise outlive a client that
 	 * lost power. */
 	setsockopt(who->fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
@@ -470,6 +503,8 @@ static void caller_free(struct caller *who)
 		return;
 	loop_timer_stop(&who->limit);
 	loop_fd_free(who->hangup);
+	if (who->tls)
+		httpd_sender_done(&who->sender);
 	httpd_callers_leave(who->of);
 	httpd_peer_free(who->peer);
 	free(who);
@@ -650,7 +685,8 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	assert(!s->cert_pem || s->key_pem);
 	m->d = d;
 	m->group = httpd_group(d);
-	m->client_ca = s->cert_pem && s->client_ca_pem;
+	m->tls = s->cert_pem != NULL;
+	m->client_ca = m->tls && s->client_ca_pem;
 	m->head_ms = s->head_ms ? s->head_ms : HEAD_MS;
 	m->body_ms = s->body_ms ? s->body_ms : BODY_MS;
 	list_init(&m->exchanges);

@@ -63,7 +63,8 @@ static void respond(struct httpd_req *q, int status, const char *content_type,
 	q->replied = true;
 	if (r) {
 		q->reader = *r;
-		q->guarded = (struct httpd_reader){.read = read_guarded, .arg = q, .size = r->size};
+		q->guarded = (struct httpd_reader){
+			.read = read_guarded, .arg = q, .size = r->size, .text = q->text};
 	}
 	q->ops->respond(q->conn, status, q->reply_headers, q->nreply_headers,
 			r ? &q->guarded : NULL);

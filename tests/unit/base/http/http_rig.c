@@ -269,7 +269,8 @@ static void reader_done(void *arg)
 static void serve_zeros(struct httpd_req *q, void *arg)
 {
 	struct rig *r = arg;
-	struct httpd_reader reader = {read_zeros, reader_done, r, -1};
+	struct httpd_reader reader = {
+		.read = read_zeros, .done = reader_done, .arg = r, .size = -1};
 	const char *size = httpd_query(q, "size");
 
 	r->served++;
@@ -282,7 +283,7 @@ static void serve_zeros(struct httpd_req *q, void *arg)
 static void serve_stall(struct httpd_req *q, void *arg)
 {
 	struct rig *r = arg;
-	struct httpd_reader reader = {read_once, reader_done, r, -1};
+	struct httpd_reader reader = {.read = read_once, .done = reader_done, .arg = r, .size = -1};
 
 	r->served++;
 	r->waiting = q;
@@ -292,7 +293,8 @@ static void serve_stall(struct httpd_req *q, void *arg)
 
 static void serve_break(struct httpd_req *q, void *arg)
 {
-	struct httpd_reader reader = {read_broken, reader_done, arg, -1};
+	struct httpd_reader reader = {
+		.read = read_broken, .done = reader_done, .arg = arg, .size = -1};
 
 	httpd_reply_stream(q, 200, "text/plain", &reader);
 }

@@ -352,7 +352,7 @@ static void greedy_respond(void *conn, int status, const struct http_header *h, 
 
 static void serve_short(struct httpd_req *q, void *arg)
 {
-	struct httpd_reader r = {read_short, nothing, arg, 10};
+	struct httpd_reader r = {.read = read_short, .done = nothing, .arg = arg, .size = 10};
 
 	httpd_reply_stream(q, 200, NULL, &r);
 }

@@ -3,6 +3,9 @@
 #include "tests/unit/base/http/http_rig.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <gnutls/gnutls.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -470,6 +473,133 @@ static void a_client_that_leaves_in_a_later_wait_is_noticed(void **state)
 	stop(p);
 }
 
+/* --- replies of one piece --------------------------------------------------------------------- */
+
+/* Returns the number of TCP segments with data that have arrived at the client. */
+static unsigned segments(const struct plain *p)
+{
+	struct tcp_info i;
+	socklen_t size = sizeof(i);
+
+	assert_int_equal(getsockopt(p->fd, IPPROTO_TCP, TCP_INFO, &i, &size), 0);
+	return i.tcpi_data_segs_in;
+}
+
+static void a_short_text_arrives_with_its_headers(void **state)
+{
+	struct plain *p = start();
+
+	(void)state;
+	say(p, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+	rig_until(&p->r, rig_served, &p->r);
+	httpd_on_gone(p->r.waiting, NULL, NULL);
+	httpd_reply(p->r.waiting, 200, "text/plain", "at once", 7);
+	expect(p, "at once");
+	assert_int_equal(segments(p), 1);
+	stop(p);
+}
+
+static void a_long_text_arrives_whole(void **state)
+{
+	enum { LONG = 200000 };
+	struct plain *p = start();
+	char *text = malloc(LONG);
+	size_t n = 0;
+
+	(void)state;
+	memset(text, 'x', LONG - 3);
+	memcpy(text + LONG - 3, "end", 3);
+	say(p, "GET /wait HTTP/1.1\r\nHost: x\r\n\r\n");
+	rig_until(&p->r, rig_served, &p->r);
+	httpd_on_gone(p->r.waiting, NULL, NULL);
+	httpd_reply(p->r.waiting, 200, "text/plain", text, LONG);
+	do {
+		n += p->len;
+		p->len = 0;
+		memset(p->got, 0, sizeof(p->got));
+		rig_until(&p->r, has_something, p);
+	} while (!strstr(p->got, "end"));
+	n += p->len;
+	assert_in_range(n, LONG, LONG + 500);
+	free(text);
+	stop(p);
+}
+
+/* A client over TLS. */
+struct tls {
+	gnutls_session_t session;
+	gnutls_certificate_credentials_t credentials;
+	char got[4096];
+	size_t len;
+	const char *want;
+};
+
+static bool has_shaken_hands(void *arg)
+{
+	return gnutls_handshake(((struct tls *)arg)->session) == 0;
+}
+
+static bool has_read(void *arg)
+{
+	struct tls *t = arg;
+	ssize_t n = gnutls_record_recv(t->session, t->got + t->len, sizeof(t->got) - 1 - t->len);
+
+	if (n > 0)
+		t->len += (size_t)n;
+	t->got[t->len] = '\0';
+	return strstr(t->got, t->want) != NULL;
+}
+
+static void tls_start(struct tls *t, struct plain *p)
+{
+	assert_int_equal(gnutls_certificate_allocate_credentials(&t->credentials), 0);
+	assert_int_equal(gnutls_init(&t->session, GNUTLS_CLIENT | GNUTLS_NONBLOCK), 0);
+	assert_int_equal(gnutls_set_default_priority(t->session), 0);
+	assert_int_equal(gnutls_credentials_set(t->session, GNUTLS_CRD_CERTIFICATE, t->credentials),
+			 0);
+	assert_int_equal(fcntl(p->fd, F_SETFL, O_NONBLOCK), 0);
+	gnutls_transport_set_int(t->session, p->fd);
+	rig_until(&p->r, has_shaken_hands, t);
+}
+
+static void tls_stop(struct tls *t)
+{
+	gnutls_deinit(t->session);
+	gnutls_certificate_free_credentials(t->credentials);
+}
+
+/* Answers a request over TLS with a text; returns the number of TCP segments of the reply,
+ * up to the text `want`. */
+static unsigned segments_of(const char *method, const char *want)
+{
+	struct plain *p = start_with(0, 0, true);
+	struct tls t = {.want = want};
+	char request[128], text[2000];
+	unsigned n;
+
+	tls_start(&t, p);
+	str_format(request, sizeof(request), "%s /wait HTTP/1.1\r\nHost: x\r\n\r\n", method);
+	assert_int_equal(gnutls_record_send(t.session, request, strlen(request)), strlen(request));
+	rig_until(&p->r, rig_served, &p->r);
+	n = segments(p);
+	httpd_on_gone(p->r.waiting, NULL, NULL);
+	memset(text, 'x', sizeof(text));
+	memcpy(text + sizeof(text) - 3, "end", 3);
+	httpd_reply(p->r.waiting, 200, "text/plain", text, sizeof(text));
+	rig_until(&p->r, has_read, &t);
+	n = segments(p) - n;
+	tls_stop(&t);
+	stop(p);
+	return n;
+}
+
+static void headers_and_text_are_sent_together_over_tls(void **state)
+{
+	(void)state;
+	assert_int_equal(segments_of("GET", "end"), 1);
+	assert_int_equal(segments_of("HEAD", "\r\n\r\n"), 1);
+}
+
 /* --- many readers that are woken at once ------------------------------------------------------ */
 
 #define CROWD 100
@@ -616,6 +746,9 @@ int main(void)
 		cmocka_unit_test(a_body_that_drips_has_a_limit),
 		cmocka_unit_test(who_waits_for_an_answer_has_all_the_time),
 		cmocka_unit_test(a_client_that_leaves_in_a_later_wait_is_noticed),
+		cmocka_unit_test(a_short_text_arrives_with_its_headers),
+		cmocka_unit_test(a_long_text_arrives_whole),
+		cmocka_unit_test(headers_and_text_are_sent_together_over_tls),
 		cmocka_unit_test(woken_readers_do_not_delay_a_reply),
 	};
 
