@@ -7,9 +7,10 @@
 
 /*
  * A commit is checked, then applied to the index and the history at once, then passed to the
- * backend. When the backend reports the commit as durable, done() is called first, so that replies
- * do not wait for watches. Each watch that the commit concerns is called in a deferral of its own,
- * in which the watch walks the history from its last position, at most SLICE events. Events that a
+ * backend. When the backend reports the commit as durable, done() is called first, and a deferral
+ * then looks for the watches that the commit concerns, so that replies do not wait for watches,
+ * however many there are. Each of these watches is called in a deferral of its own, in which the
+ * watch walks the history from its last position, at most SLICE events. Events that a
  * watch has not received yet are retained without limit.
  */
 #define SLICE 64
@@ -35,6 +36,8 @@ struct store_watch {
 	struct list link;
 };
 
+static void on_wake(void *arg);
+
 void store_base_init(struct store *s, const struct store_ops *ops, struct loop_group *g,
 		     size_t history)
 {
@@ -47,6 +50,7 @@ void store_base_init(struct store *s, const struct store_ops *ops, struct loop_g
 	s->keep = history;
 	list_init(&s->commits);
 	list_init(&s->watches);
+	loop_defer_init(&s->wake, g, on_wake, s);
 }
 
 static struct store_change_event *event_at(const struct store *s, uint64_t rev)
@@ -75,6 +79,7 @@ void store_base_done(struct store *s)
 	struct err e;
 
 	assert(list_empty(&s->watches));
+	loop_defer_cancel(&s->wake);
 	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "the store was closed");
 	for (struct commit *c; (c = list_first(&s->commits, struct commit, link));) {
 		list_remove(&c->link);
@@ -303,18 +308,16 @@ static uint64_t seen_by_all(const struct store *s)
 	return seen;
 }
 
-static void wake_watches(struct store *s)
+static void wake_watch(struct store *s, struct store_watch *w)
 {
-	list_for_each (w, &s->watches, struct store_watch, link) {
-		if (list_linked(&w->defer.link) || loop_group_dropped(w->defer.group))
-			continue;
-		while (w->since < s->durable) {
-			if (str_starts(event_at(s, w->since + 1)->version->key, w->prefix)) {
-				loop_defer(&w->defer);
-				break;
-			}
-			w->since++;
+	if (list_linked(&w->defer.link) || loop_group_dropped(w->defer.group))
+		return;
+	while (w->since < s->durable) {
+		if (str_starts(event_at(s, w->since + 1)->version->key, w->prefix)) {
+			loop_defer(&w->defer);
+			return;
 		}
+		w->since++;
 	}
 }
 
@@ -327,6 +330,15 @@ static void trim(struct store *s)
 			s->ops->forget(s, event_at(s, s->first_rev));
 		drop_first_event(s);
 	}
+}
+
+static void on_wake(void *arg)
+{
+	struct store *s = arg;
+
+	list_for_each (w, &s->watches, struct store_watch, link)
+		wake_watch(s, w);
+	trim(s);
 }
 
 static void call_done(struct store *s, uint64_t rev, const struct err *e)
@@ -354,8 +366,7 @@ void store_durable(struct store *s, uint64_t rev, const struct err *e)
 	}
 	s->durable = rev;
 	call_done(s, rev, NULL);
-	wake_watches(s);
-	trim(s);
+	loop_defer(&s->wake);
 }
 
 struct store_watch *store_watch(struct store *s, struct loop_group *g, const char *prefix,
@@ -378,7 +389,7 @@ struct store_watch *store_watch(struct store *s, struct loop_group *g, const cha
 	w->arg = arg;
 	loop_defer_init(&w->defer, g, deliver, w);
 	list_push_back(&s->watches, &w->link);
-	wake_watches(s);
+	wake_watch(s, w);
 	return w;
 }
 

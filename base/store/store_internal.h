@@ -67,6 +67,8 @@ struct store {
 	size_t first, nevents, cap, keep;
 	uint64_t first_rev;
 	struct list commits, watches;
+	/* Calls the watches that durable changes concern. */
+	struct loop_defer wake;
 	bool broken;
 	struct err why;
 };

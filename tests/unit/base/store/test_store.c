@@ -21,6 +21,8 @@ struct fixture {
 	bool free_in_event, commit_in_event, reply_in_event;
 	/* Requested in log_reply(), or in the first event if reply_in_event is set. */
 	struct loop_defer reply;
+	/* Requests `reply` in the turn after log_two_turns(). */
+	struct loop_defer before_reply;
 };
 
 #define HISTORY 8
@@ -314,6 +316,35 @@ static void what_a_commit_requests_comes_before_its_events(void **state)
 	store_watch_free(f->w);
 }
 
+static void request_reply(void *arg)
+{
+	loop_defer(&((struct fixture *)arg)->reply);
+}
+
+static void log_two_turns(const struct err *e, void *arg)
+{
+	struct fixture *f = arg;
+
+	log_done(e, f);
+	loop_defer(&f->before_reply);
+}
+
+/* A reply may need two turns: one to be given to its connection, and one to be sent. */
+static void what_that_requests_comes_before_the_events_too(void **state)
+{
+	struct fixture *f = *state;
+	struct store_change c = change("a", "1", -1);
+	struct err e;
+
+	watch(f, "", store_rev(f->s));
+	loop_defer_init(&f->reply, f->g, on_reply, f);
+	loop_defer_init(&f->before_reply, f->g, request_reply, f);
+	assert_ok(store_commit(f->s, &c, 1, NULL, log_two_turns, f, &e), &e);
+	loop_run(f->l);
+	assert_string_equal(f->log.data, "done reply +a=1()@2 ");
+	store_watch_free(f->w);
+}
+
 static void a_long_burst_is_delivered_in_slices(void **state)
 {
 	struct fixture *f = *state;
@@ -489,6 +520,7 @@ int main(void)
 		CASE(many_keys_in_any_order_come_and_go),
 		CASE(a_watch_tells_later_changes_under_its_prefix_in_a_turn_of_its_own),
 		CASE(what_a_commit_requests_comes_before_its_events),
+		CASE(what_that_requests_comes_before_the_events_too),
 		CASE(a_long_burst_is_delivered_in_slices),
 		CASE(a_watch_from_the_past_gets_what_it_missed),
 		CASE(a_watch_from_the_future_waits_for_it),
