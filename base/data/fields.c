@@ -592,9 +592,36 @@ static int decode_row(struct decoder *d, const struct field *f, json_t *j, const
 	return check_supported(d, f, j, at);
 }
 
+/* Returns the size in bytes of a row's member, except for an embedded object. */
+static size_t size_of(const struct field *f)
+{
+	static const size_t sizes[] = {
+		[FIELD_STR] = sizeof(const char *),
+		[FIELD_BOOL] = sizeof(bool),
+		[FIELD_I64] = sizeof(int64_t),
+		[FIELD_ENUM] = sizeof(int),
+		[FIELD_QUANTITY] = sizeof(struct quantity),
+		[FIELD_DURATION] = sizeof(int64_t),
+		[FIELD_TIME] = sizeof(int64_t),
+		[FIELD_MAP] = sizeof(struct labels),
+		[FIELD_RESOURCES] = sizeof(struct resources),
+		[FIELD_STRINGS] = sizeof(struct strings),
+		[FIELD_OBJECT_PTR] = sizeof(void *),
+		[FIELD_LIST] = sizeof(struct {
+			void *v;
+			size_t n;
+		}),
+		[FIELD_ANY] = sizeof(const char *),
+		[FIELD_INTS] = sizeof(struct ints),
+		[FIELD_DECIMAL] = sizeof(int64_t),
+	};
+
+	return sizes[f->type];
+}
+
 /* Handles a member that is absent or null. A required member without a default is an error, unless
  * d->lenient is set. Otherwise sets the default. Without a default an enum or a decimal becomes -1,
- * an embedded object gets the defaults of its members, and any other value stays zero. */
+ * an embedded object gets the defaults of its members, and any other value becomes zero. */
 static int decode_absent(struct decoder *d, const struct field *f, const struct at *at, void *out)
 {
 	if (f->required && !d->lenient && !f->def)
@@ -606,12 +633,14 @@ static int decode_absent(struct decoder *d, const struct field *f, const struct 
 
 		return j ? decode_value(d, f, j, at, out) : -1;
 	}
+	if (f->type == FIELD_OBJECT)
+		fields_defaults(f->sub, out, d->a);
+	else
+		memset(out, 0, size_of(f));
 	if (f->type == FIELD_ENUM)
 		*(int *)out = -1;
 	if (f->type == FIELD_DECIMAL)
 		*(int64_t *)out = -1;
-	if (f->type == FIELD_OBJECT)
-		fields_defaults(f->sub, out, d->a);
 	return 0;
 }
 

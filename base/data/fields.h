@@ -25,7 +25,8 @@
  *
  * Decoding allocates strings, lists and nested objects in the given arena. fields_decode() ignores
  * members that the table does not name; fields_decode_strict() refuses them (configuration files).
- * The struct is zeroed first; absent and null members get their default, or stay zero.
+ * Decoding sets each member of the struct that the table names: absent and null members get their
+ * default, or become zero. Other members stay as they are, so that two tables can fill one struct.
  */
 enum field_type {
 	/* const char *; NULL if absent */

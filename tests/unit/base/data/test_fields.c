@@ -338,6 +338,57 @@ static void at_the_top_there_is_no_path_in_front(void **state)
 	assert_string_equal(e.text, "spec.a: required");
 }
 
+/* Decodes text into memory with arbitrary contents; the result must not depend on them. */
+static void assert_sets_all(const char *text)
+{
+	OWN(arena) a = arena_new();
+	OWN_JSON j = parse(text);
+	struct whole clean, dirty;
+	struct err e;
+
+	memset(&clean, 0, sizeof(clean));
+	memset(&dirty, 0x5a, sizeof(dirty));
+	assert_ok(fields_decode(whole_fields, j, "", &clean, a, &e), &e);
+	assert_ok(fields_decode(whole_fields, j, "", &dirty, a, &e), &e);
+
+	OWN_JSON of_clean = fields_encode(whole_fields, &clean);
+	OWN_JSON of_dirty = fields_encode(whole_fields, &dirty);
+
+	assert_true(json_equal(of_clean, of_dirty));
+	assert_int_equal(dirty.color, clean.color);
+	assert_int_equal(dirty.plain, clean.plain);
+	assert_int_equal(dirty.when, clean.when);
+	assert_int_equal(dirty.ptr == NULL, clean.ptr == NULL);
+}
+
+static void each_member_is_set_whatever_it_was_before(void **state)
+{
+	(void)state;
+	assert_sets_all("{\"in\":{\"b\":1}}");
+	assert_sets_all("{\"in\":{\"b\":1},\"str\":null,\"map\":null,\"ptr\":null,\"parts\":null}");
+	assert_sets_all("{\"in\":{\"b\":1},\"map\":{\"a\":\"b\"},\"res\":{\"cpu\":\"1\"},"
+			"\"strs\":[\"a\"],\"ints\":[1,2],\"parts\":[{\"name\":\"p\"}],"
+			"\"ptr\":{\"b\":2},\"any\":{\"x\":1},\"q\":\"5\",\"color\":\"Red\"}");
+}
+
+/* Metadata and the rest of an object are decoded by two tables into one struct. */
+static void members_of_other_tables_stay(void **state)
+{
+	static const struct field str_fields[] = {
+		FIELD(whole, str, "str", FIELD_STR),
+		FIELDS_END,
+	};
+	OWN(arena) a = arena_new();
+	OWN_JSON j = parse("{}");
+	struct whole w = {.str = "before", .plain = 7};
+	struct err e;
+
+	(void)state;
+	assert_ok(fields_decode(str_fields, j, "", &w, a, &e), &e);
+	assert_null(w.str);
+	assert_int_equal(w.plain, 7);
+}
+
 static void unknown_members_are_refused_only_when_strict_and_at_any_depth(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -682,6 +733,8 @@ int main(void)
 		cmocka_unit_test(errors_name_the_field_what_is_wanted_and_what_came),
 		cmocka_unit_test(a_long_value_is_cut_in_the_error_but_not_inside_a_character),
 		cmocka_unit_test(at_the_top_there_is_no_path_in_front),
+		cmocka_unit_test(each_member_is_set_whatever_it_was_before),
+		cmocka_unit_test(members_of_other_tables_stay),
 		cmocka_unit_test(unknown_members_are_refused_only_when_strict_and_at_any_depth),
 		cmocka_unit_test(an_empty_object_behind_a_pointer_is_kept),
 		cmocka_unit_test(a_whole_number_may_stand_for_its_text),
