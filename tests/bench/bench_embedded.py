@@ -6,13 +6,21 @@ connections, one request in progress on each, for ConfigMaps of 1 KiB.  Both ser
 (etcd with fsync).  apiserver_watch_10k_mb: resident memory of the embedded server with 10,000 open
 watches and only the objects that it creates itself.
 apiserver_create_beside_1k_ms: median time of one create, 50 times a second, while 1,000 watches
-receive each object; its curve has 0, 10, 100 and 1,000 watches.  apiserver_fanout_per_s: events that
-1,000 watches receive per second while one client creates objects without a pause.
+receive each object; its curve has 0, 10, 100 and 1,000 watches.  apiserver_create_apart_1k_ms: the
+same while these watches receive nothing, because the objects are in another namespace.
+apiserver_fanout_per_s: events that 1,000 watches receive per second while one client creates objects
+without a pause.
+
+The clients share the processors with the server, and so do other programs.  The figures ..._cpu_us do
+not depend on that: processor time of the embedded server for one create, one get, and one event that
+a watch receives.  The reference of creates and gets is the processor time of the client, which
+explains a rate that is lower than the server's processor time allows.
 Arguments: seconds of each measurement (3), number of watches (10000).
 """
 import json
 import pathlib
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -41,12 +49,31 @@ def credential(server, folder):
     return [server.address, folder / "bench-ca.pem", folder / "bench-credential"]
 
 
+def server_cpu(server):
+    """Returns the processor time of an embedded server, in microseconds."""
+    tasks = pathlib.Path(f"/proc/{server.process.pid}/task").glob("*/schedstat")
+    return sum(int(task.read_text().split()[0]) for task in tasks) / 1000
+
+
+def clients_cpu():
+    """Returns the processor time of the clients that have ended, in microseconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (used.ru_utime + used.ru_stime) * 1e6
+
+
 def rate(where, what, seconds, prefix):
     """Returns (requests per second, number of requests)."""
     done = subprocess.run([LOAD, *where, what, str(CONNECTIONS), str(seconds), prefix],
                           check=True, stdout=subprocess.PIPE, text=True)
     n, took = done.stdout.split()
     return int(n) / float(took), int(n)
+
+
+def cpu_of(server, fn):
+    """Returns fn(), and the processor time that the embedded server and the clients used for it."""
+    before = server_cpu(server), clients_cpu()
+    value = fn()
+    return value, server_cpu(server) - before[0], clients_cpu() - before[1]
 
 
 def watches(where, server, n):
@@ -66,27 +93,31 @@ def watches(where, server, n):
             c.wait()
 
 
-def beside(where, n, action, seconds):
-    """Returns the median ms of a create beside n watches, and the events per second that they received.
+def beside(where, n, action, seconds, server=None):
+    """Returns the median ms of a create beside n watches, the rate and number of their events, and
+    the processor time of the embedded server meanwhile (0 without server).
 
-    action: "beside" with a pause between creates, "flood" without.
+    action: "beside" with a pause between creates, "flood" without; "apart" for objects that the
+    watches do not receive.
     """
     follower = subprocess.Popen([LOAD, *where, "follow", str(n), "0", "w"],
                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         if follower.stdout.readline() != "open\n":
             raise RuntimeError("the watches did not open")
+        before = server_cpu(server) if server else 0
         done = subprocess.run([LOAD, *where, action, "1", str(seconds), action],
                               check=True, stdout=subprocess.PIPE, text=True)
         creates, median = done.stdout.split()
         follower.stdin.close()
         events, took = follower.stdout.read().split()
+        used = server_cpu(server) - before if server else 0
     finally:
         follower.stdin.close()
         follower.wait()
-    if int(events) != int(creates) * n:
+    if int(events) != (int(creates) * n if action != "apart" else 0):
         raise RuntimeError(f"{n} watches received {events} events of {creates} objects")
-    return float(median), int(events) / float(took) if n else 0
+    return float(median), int(events) / float(took) if float(took) else 0, int(events), used
 
 
 def beside_new(folder, n, action, seconds):
@@ -94,7 +125,7 @@ def beside_new(folder, n, action, seconds):
     folder = f"{folder}/{action}-{n}"
     server = servers.Embedded(folder, durable=True)
     try:
-        return beside(credential(server.ready(), folder), n, action, seconds)
+        return beside(credential(server.ready(), folder), n, action, seconds, server)
     finally:
         server.stop()
 
@@ -116,9 +147,13 @@ def main():
             server = of(f"{folder}/{kind}", durable=True)
             try:
                 where = credential(server.ready(), f"{folder}/{kind}")
-                figures[kind] = {what: rate(where, what, seconds, "bench")
-                                 for what in ("create", "get")}
-                if kind == "real":
+                if kind == "embedded":
+                    cpu = {what: cpu_of(server, lambda w=what: rate(where, w, seconds, "bench"))
+                           for what in ("create", "get")}
+                    figures[kind] = {what: found[0] for what, found in cpu.items()}
+                else:
+                    figures[kind] = {what: rate(where, what, seconds, "bench")
+                                     for what in ("create", "get")}
                     figures["beside"], figures["flood"] = (
                         beside(where, BESIDE[-1], action, seconds / 2)
                         for action in ("beside", "flood"))
@@ -130,7 +165,8 @@ def main():
         finally:
             server.stop()
         points = [beside_new(folder, n, "beside", seconds / 2)[0] for n in BESIDE]
-        fanout = beside_new(folder, BESIDE[-1], "flood", seconds / 2)[1]
+        apart = beside_new(folder, BESIDE[-1], "apart", seconds / 2)[0]
+        _, fanout, events, event_us = beside_new(folder, BESIDE[-1], "flood", seconds / 2)
     for what, name, goal in (("create", "apiserver_creates_per_s", 3000),
                              ("get", "apiserver_gets_per_s", 20000)):
         value, n = figures["embedded"][what]
@@ -140,6 +176,14 @@ def main():
     show("apiserver_create_beside_1k_ms", points[-1], "ms", 1, "lower",
          ("kube-apiserver + etcd", figures["beside"][0]), BESIDE[-1],
          curve=[list(point) for point in zip(BESIDE, points)])
+    show("apiserver_create_apart_1k_ms", apart, "ms", 1, "lower",
+         ("beside watches that receive the object", points[-1]), BESIDE[-1])
+    for what, goal in (("create", 100), ("get", 25)):
+        (_, n), server_us, client_us = cpu[what]
+        show(f"apiserver_{what}_cpu_us", server_us / n, "us", goal, "lower",
+             ("the client", client_us / n), n)
+    show("apiserver_event_cpu_us", event_us / events, "us", 10, "lower",
+         ("a get", cpu["get"][1] / cpu["get"][0][1]), events)
     show("apiserver_fanout_per_s", fanout, "1/s", 100000, "higher",
          ("kube-apiserver + etcd", figures["flood"][1]), BESIDE[-1])
     return 0

@@ -15,7 +15,8 @@
  * its input ends and no further event arrives for QUIET_MS. It then prints the number of events and
  * the seconds between the first and the last one. beside creates objects one after another over one
  * connection, with a pause of PAUSE_MS between them, and prints the number of objects and the
- * median time of a create in ms. flood is beside without pauses.
+ * median time of a create in ms. apart does so in namespace default, whose objects these watches do
+ * not receive. flood is beside without pauses.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -324,7 +325,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void beside(const struct load *l, double seconds, unsigned pause_ms)
+static void beside(const struct load *l, const char *path, double seconds, unsigned pause_ms)
 {
 	static double took[CREATES_MAX];
 	SSL *s = open_one(l);
@@ -332,7 +333,7 @@ static void beside(const struct load *l, double seconds, unsigned pause_ms)
 	unsigned n = 0;
 
 	while ((asked = now()) - from < seconds && n < CREATES_MAX) {
-		ask_create(l, s, WATCHED, n);
+		ask_create(l, s, path, n);
 		if (take(s) != 201)
 			die("an answer of another code");
 		took[n++] = now() - asked;
@@ -351,8 +352,8 @@ int main(int argc, char **argv)
 	char host[256], *colon;
 
 	if (argc != 8 || !str_copy(host, sizeof(host), argv[1]) || !(colon = strrchr(host, ':')))
-		die("ADDRESS:PORT CA CREDENTIAL create|get|watch|follow|beside|flood CONNECTIONS "
-		    "SECONDS PREFIX");
+		die("ADDRESS:PORT CA CREDENTIAL create|get|watch|follow|beside|apart|flood "
+		    "CONNECTIONS SECONDS PREFIX");
 	*colon = '\0';
 	l.host = host;
 	l.port = colon + 1;
@@ -374,9 +375,11 @@ int main(int argc, char **argv)
 	else if (str_eq(argv[4], "follow"))
 		follow(&l, (unsigned)atoi(argv[5]));
 	else if (str_eq(argv[4], "beside"))
-		beside(&l, atof(argv[6]), PAUSE_MS);
+		beside(&l, WATCHED, atof(argv[6]), PAUSE_MS);
+	else if (str_eq(argv[4], "apart"))
+		beside(&l, PATH, atof(argv[6]), PAUSE_MS);
 	else if (str_eq(argv[4], "flood"))
-		beside(&l, atof(argv[6]), 0);
+		beside(&l, WATCHED, atof(argv[6]), 0);
 	else
 		run(&l, str_eq(argv[4], "create"), (unsigned)atoi(argv[5]), atof(argv[6]));
 	freeaddrinfo(l.where);
