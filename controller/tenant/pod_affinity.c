@@ -50,20 +50,21 @@ static bool is_of_fields(const struct requirement *q)
 	       (q->op == SELECTOR_IN || q->op == SELECTOR_NOT_IN);
 }
 
-/* Returns the first requirement of the list that kube-scheduler cannot read; NULL: it can read all.
- * reads(): true if kube-scheduler can read this requirement. */
-static const json_t *first_unread(const json_t *list, bool (*reads)(const struct requirement *),
-				  struct arena *a)
+/* Adds the requirements of the list to *out, which has room for them. Returns the first requirement
+ * that kube-scheduler cannot read, and ends there; NULL: it can read all. reads(): true if
+ * kube-scheduler can read this requirement. */
+static const json_t *add_requirements(const json_t *list, bool (*reads)(const struct requirement *),
+				      struct selector *out, struct arena *a)
 {
 	json_t *r;
 	size_t i;
 
 	json_array_foreach (list, i, r) {
-		OWN_JSON alone = json_pack("[O]", r);
-		struct selector s = {0};
+		struct requirement *q = &out->v[out->n];
 
-		if (!demand_requirements(alone, 0, &s, a) || !reads(&s.v[0]))
+		if (!demand_requirement(r, q, a) || !reads(q))
 			return r;
+		out->n++;
 	}
 	return NULL;
 }
@@ -77,41 +78,36 @@ static const char *unread_text(const char *list, const json_t *r, struct arena *
 			    str_or(json_str_at(r, "operator"), "without an operator"));
 }
 
-/* Returns a text that names the first requirement in the term that kube-scheduler cannot read;
- * NULL: kube-scheduler can read all requirements. */
-static const char *term_unread(const json_t *term, struct arena *a)
-{
-	const json_t *labels = json_object_get(term, "matchExpressions"),
-		     *fields = json_object_get(term, "matchFields"), *odd;
-
-	odd = first_unread(labels, is_of_labels, a);
-	if (odd)
-		return unread_text("matchExpressions", odd, a);
-	odd = first_unread(fields, is_of_fields, a);
-	return odd ? unread_text("matchFields", odd, a) : NULL;
-}
-
 static bool is_empty(const json_t *term)
 {
 	return !json_array_size(json_object_get(term, "matchExpressions")) &&
 	       !json_array_size(json_object_get(term, "matchFields"));
 }
 
-/* Sets *out to the term, which term_unread() has accepted. Returns NULL, or why the term is not
- * supported. */
-static const char *term_of(const json_t *term, struct selector *out, struct arena *a)
+/* Reads the term into *out. *unread: text that names the first requirement in the term that
+ * kube-scheduler cannot read, in which case *out is not set; NULL: it can read all. Returns NULL,
+ * or why the term is not supported. */
+static const char *term_read(const json_t *term, struct selector *out, const char **unread,
+			     struct arena *a)
 {
-	const json_t *fields = json_object_get(term, "matchFields");
-	struct selector names = {0};
+	const json_t *labels = json_object_get(term, "matchExpressions"),
+		     *fields = json_object_get(term, "matchFields"), *odd;
+	size_t nlabels = json_array_size(labels), nfields = json_array_size(fields);
+	struct selector s = {.v = arena_calloc(a, nlabels + nfields + 1, sizeof(*s.v))};
 
-	if (!demand_requirements(json_object_get(term, "matchExpressions"), json_array_size(fields),
-				 out, a) ||
-	    !demand_requirements(fields, 0, &names, a))
+	odd = add_requirements(labels, is_of_labels, &s, a);
+	*unread = odd ? unread_text("matchExpressions", odd, a) : NULL;
+	if (odd)
+		return NULL;
+	odd = add_requirements(fields, is_of_fields, &s, a);
+	*unread = odd ? unread_text("matchFields", odd, a) : NULL;
+	if (odd)
+		return NULL;
+	if (nlabels > ITEMS_MAX || nfields > ITEMS_MAX)
 		return "a node affinity with too many requirements in a term";
-	for (size_t i = 0; i < names.n; i++) {
-		out->v[out->n] = names.v[i];
-		out->v[out->n++].key = WORLD_NODE_NAME;
-	}
+	for (size_t i = nlabels; i < s.n; i++)
+		s.v[i].key = WORLD_NODE_NAME;
+	*out = s;
 	return NULL;
 }
 
@@ -121,7 +117,7 @@ static const char *term_of(const json_t *term, struct selector *out, struct aren
 static const char *required_of(const json_t *required, struct world_pod *p, struct arena *a)
 {
 	const json_t *terms = json_object_get(required, "nodeSelectorTerms");
-	const char *unread = NULL, *why;
+	const char *unread = NULL, *odd, *why;
 	bool judged = false;
 	json_t *t;
 	size_t i;
@@ -131,12 +127,11 @@ static const char *required_of(const json_t *required, struct world_pod *p, stru
 	json_array_foreach (terms, i, t) {
 		struct selector *s = &p->affinity.v[p->affinity.n++];
 
-		why = term_unread(t, a);
-		unread = unread ? unread : why;
-		if (/* mutant: term-unread */ why || is_empty(t))
+		why = term_read(t, s, &odd, a);
+		unread = unread ? unread : odd;
+		if (/* mutant: term-unread */ odd || is_empty(t))
 			continue;
 		judged = true;
-		why = term_of(t, s, a);
 		if (why)
 			return why;
 	}
@@ -145,7 +140,7 @@ static const char *required_of(const json_t *required, struct world_pod *p, stru
 
 static const char *preferred_of(const json_t *list, struct world_pod *p, struct arena *a)
 {
-	const char *why = NULL;
+	const char *odd, *why = NULL;
 	json_t *t;
 	size_t i;
 
@@ -158,8 +153,8 @@ static const char *preferred_of(const json_t *list, struct world_pod *p, struct 
 		if (!w->weight || is_empty(term))
 			continue;
 		p->preferences.n++;
-		why = term_unread(term, a);
-		why = why ? why : term_of(term, &w->term, a);
+		why = term_read(term, &w->term, &odd, a);
+		why = odd ? odd : why;
 		if (why)
 			return why;
 	}

@@ -17,25 +17,34 @@ static const char *copy(struct arena *a, const json_t *s)
 	return arena_strdup(a, json_string_value(s));
 }
 
+bool demand_requirement(const json_t *r, struct requirement *q, struct arena *a)
+{
+	const json_t *values = json_object_get(r, "values");
+	json_t *v;
+	size_t i;
+
+	*q = (struct requirement){0};
+	if (!selector_op_parse(str_or(json_str_at(r, "operator"), ""), &q->op) ||
+	    !json_str_at(r, "key") || json_array_size(values) > ITEMS_MAX)
+		return false;
+	q->key = arena_strdup(a, json_str_at(r, "key"));
+	q->values = arena_calloc(a, json_array_size(values) + 1, sizeof(*q->values));
+	json_array_foreach (values, i, v)
+		q->values[q->nvalues++] = str_or(copy(a, v), "");
+	return true;
+}
+
 bool demand_requirements(const json_t *list, size_t more, struct selector *out, struct arena *a)
 {
-	json_t *r, *v;
-	size_t i, k;
+	json_t *r;
+	size_t i;
 
 	if (json_array_size(list) > ITEMS_MAX)
 		return false;
 	out->v = arena_calloc(a, json_array_size(list) + more + 1, sizeof(*out->v));
 	json_array_foreach (list, i, r) {
-		struct requirement *q = &out->v[out->n];
-		const json_t *values = json_object_get(r, "values");
-
-		if (!selector_op_parse(str_or(json_str_at(r, "operator"), ""), &q->op) ||
-		    !json_str_at(r, "key") || json_array_size(values) > ITEMS_MAX)
+		if (!demand_requirement(r, &out->v[out->n], a))
 			return false;
-		q->key = arena_strdup(a, json_str_at(r, "key"));
-		q->values = arena_calloc(a, json_array_size(values) + 1, sizeof(*q->values));
-		json_array_foreach (values, k, v)
-			q->values[q->nvalues++] = str_or(copy(a, v), "");
 		out->n++;
 	}
 	return true;

@@ -21,6 +21,8 @@
  * away. */
 const char *demand_topology(const json_t *spec, struct world_pod *p, struct arena *a);
 
+/* Reads one element of matchExpressions into *q. Returns false if it cannot be read. */
+bool demand_requirement(const json_t *r, struct requirement *q, struct arena *a);
 /* Reads a list of matchExpressions into *out, with room for `more` further requirements. Returns
  * false if the list cannot be read. */
 bool demand_requirements(const json_t *list, size_t more, struct selector *out, struct arena *a);
