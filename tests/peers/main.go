@@ -115,7 +115,7 @@ func one(ctx context.Context, pods []*corev1.Pod) (scheduling.Results, time.Dura
 	topology, err := scheduling.NewTopology(ctx, client, cluster, nil, []*v1.NodePool{pool}, offered, pods, parallel)
 	die(err)
 	s := scheduling.NewScheduler(ctx, client, []*v1.NodePool{pool}, cluster, nil, topology, offered, nil,
-		events.NewRecorder(&record.FakeRecorder{}), clock.RealClock{}, nil, parallel)
+		events.NewRecorder(&record.FakeRecorder{}), clock.RealClock{}, nil, nil, parallel)
 	results, err := s.Solve(ctx, pods)
 	die(err)
 	took := min(time.Since(began), processor()-cpu) // excludes other load of the machine
