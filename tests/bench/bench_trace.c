@@ -1,23 +1,30 @@
 /*
- * bench_trace: replays a month of a fleet: 100,000 jobs of 16 tenants on 2,000 machines of 8 GPUs
- * in 30 days.
+ * bench_trace: replays months of a fleet: 100,000 jobs of 16 tenants on 2,000 machines of 8 GPUs in
+ * 30 days.
  *
  *   trace_gpu_use_pct   share of GPUs that running pods use, over the 30 days; drain, wipe and boot
  *                       count as unused
+ *   trace_bound_pct     upper bound of that share for any planner (bound_use()); boot, drain and
+ *                       wipe cost nothing there
  *   trace_gain_ratio    that share relative to the same trace with the machines split evenly and
  *                       permanently among the tenants
+ *   trace_gain_bound    the bound of the share relative to the same replay
  *   trace_replay_s      processor time of the first of these replays
+ *   trace_turns_...     the same for a second trace, in which tenants have bursts in turn
  *
- * The trace follows the demand model of the fleet reference (section 6: Meta's RSC clusters, and
- * the suggestions for simulators). Sizes and times have heavy tails, and gangs have powers of two.
- * There are many small jobs, while a few large ones use most GPU time. Tenants have different
- * habits and independent bursts.
+ * The first trace follows the demand model of the fleet reference (section 6: Meta's RSC clusters,
+ * and the suggestions for simulators). Sizes and times have heavy tails, and gangs have powers of
+ * two. There are many small jobs, while a few large ones use most GPU time. Tenants have different
+ * habits and independent bursts. The second trace differs from the first only in when jobs arrive:
+ * it shows what sharing gains if tenants need machines at different times.
  *
  *   size     2^k GPUs, k from 0 to 9, each a third as frequent as the one before; over 8: a gang of
  *            whole machines
  *   time     log-normal with sigma 1.5, at most 5 days
  *   tenant   the demand of the tenant of rank r is 1/r of the first one's
  *   burst    on for 1.5 days and off for 4.5 on average, exponential; jobs arrive while it is on
+ *   turns    second trace: one burst of 3 days, which starts 1/16 of the 30 days after that of
+ *            another tenant
  *   load     GPU-hours are scaled together to LOAD of the machines' GPU-hours in the 30 days
  *
  * The planner sees the 64 oldest waiting pods of each tenant.
@@ -32,6 +39,7 @@
  */
 #include <math.h>
 #include "base/mem.h"
+#include "planner/bound.h"
 #include "planner/replay.h"
 #include "tests/bench/entry.h"
 #include "tests/bench/plan_world.h"
@@ -99,41 +107,68 @@ static void add_job(struct trace *t, size_t i, unsigned tenant, int64_t at, uint
 		.requests = {r, 1}};
 }
 
-/* Adds n jobs of one tenant. Jobs arrive while a burst is on; the arrivals are stretched so that
- * exactly n fit into the 30 days. */
-static void add_tenant(struct trace *t, unsigned tenant, size_t first, size_t n)
-{
-	uint64_t s[CAUSES];
+struct bursts {
+	/* In hours. n: number of bursts; all: the sum of their lengths. */
 	struct {
 		double from, to;
 	} on[256];
-	size_t bursts = 0;
-	double at = 0, all = 0;
+	size_t n;
+	double all;
+};
+
+static void add_burst(struct bursts *b, double from, double hours)
+{
+	const double end = from + hours < DAYS * 24 ? from + hours : DAYS * 24;
+
+	b->on[b->n].from = from;
+	b->on[b->n].to = end;
+	b->n++;
+	b->all += end - from;
+}
+
+static void draw_bursts(struct bursts *b, uint64_t *s)
+{
+	double at = draw_exponential(s, 2.25 * 24);
+
+	while (at < DAYS * 24 && b->n < 256) {
+		const double hours = draw_exponential(s, 1.5 * 24);
+
+		add_burst(b, at, hours);
+		at += hours + draw_exponential(s, 4.5 * 24);
+	}
+}
+
+/* Tenants with much demand do not follow each other: 7 is coprime to their number. */
+static void take_turn(struct bursts *b, unsigned tenant)
+{
+	add_burst(b, tenant * 7 % TENANTS * DAYS * 24.0 / TENANTS, 3 * 24);
+}
+
+/* Adds n jobs of one tenant. Jobs arrive while a burst is on; the arrivals are stretched so that
+ * exactly n fit into the 30 days. */
+static void add_tenant(struct trace *t, unsigned tenant, size_t first, size_t n, bool turns)
+{
+	uint64_t s[CAUSES];
+	struct bursts b = {.n = 0};
 
 	for (unsigned c = 0; c < CAUSES; c++) {
 		s[c] = 0x9e3779b97f4a7c15 * (tenant * CAUSES + c + 1);
 		for (int i = 0; i < 8; i++)
 			(void)bench_next(&s[c]);
 	}
-	at = draw_exponential(&s[BURST], 2.25 * 24);
-	while (at < DAYS * 24 && bursts < 256) {
-		const double end = at + draw_exponential(&s[BURST], 1.5 * 24);
-
-		on[bursts].from = at;
-		on[bursts].to = end < DAYS * 24 ? end : DAYS * 24;
-		all += on[bursts].to - on[bursts].from;
-		bursts++;
-		at = end + draw_exponential(&s[BURST], 4.5 * 24);
-	}
+	if (turns)
+		take_turn(&b, tenant);
+	else
+		draw_bursts(&b, &s[BURST]);
 	for (size_t i = 0; i < n; i++) {
-		double x = draw(&s[ARRIVAL]) * all;
-		size_t b = 0;
+		double x = draw(&s[ARRIVAL]) * b.all;
+		size_t k = 0;
 
-		while (b + 1 < bursts && x > on[b].to - on[b].from) {
-			x -= on[b].to - on[b].from;
-			b++;
+		while (k + 1 < b.n && x > b.on[k].to - b.on[k].from) {
+			x -= b.on[k].to - b.on[k].from;
+			k++;
 		}
-		add_job(t, first + i, tenant, (int64_t)((on[b].from + x) * (double)HOUR_MS), s);
+		add_job(t, first + i, tenant, (int64_t)((b.on[k].from + x) * (double)HOUR_MS), s);
 	}
 }
 
@@ -164,7 +199,7 @@ static void scale(struct trace *t, double gpu_ms)
 	}
 }
 
-static struct trace *trace_new(void)
+static struct trace *trace_new(bool turns)
 {
 	struct trace *t = mem_new(struct trace);
 	double weights = 0;
@@ -178,7 +213,7 @@ static struct trace *trace_new(void)
 		const size_t n =
 			i + 1 == TENANTS ? JOBS - first : (size_t)(JOBS / weights / (i + 1));
 
-		add_tenant(t, i, first, n);
+		add_tenant(t, i, first, n, turns);
 		first += n;
 	}
 	scale(t, LOAD * (double)MACHINES * GPUS_EACH * (double)MONTH_MS);
@@ -301,23 +336,47 @@ static double use(const struct trace *t, bool split, double *ms)
 	return r->used_ms / r->gpus / (double)MONTH_MS * 100;
 }
 
+static void print(const char *trace, const char *what, const char *unit, double value, double goal,
+		  double split)
+{
+	char name[64];
+
+	(void)str_format(name, sizeof(name), "%s_%s", trace, what);
+	entry_print(&(struct entry){name, unit, "higher", value, goal,
+				    "the same machines split by tenant", split, JOBS});
+}
+
+/* Replays one trace and prints its figures. Returns the processor time of the first replay, in
+ * ms. */
+static double measure(const char *name, bool turns)
+{
+	struct trace *t = trace_new(turns);
+	const double gpus = (double)MACHINES * GPUS_EACH, all = gpus * (double)MONTH_MS,
+		     bound = bound_use(t->jobs, JOBS, gpus, MONTH_MS) / all * 100;
+	double ms, other;
+
+	(void)fprintf(stderr,
+		      "%s: %d jobs ask for %.1f %% of the GPU-hours; at most %.1f %% can be "
+		      "used\n",
+		      name, JOBS, t->gpu_ms / all * 100, bound);
+	const double shared = use(t, false, &ms), split = use(t, true, &other);
+
+	print(name, "gpu_use_pct", "%", shared, 70, split);
+	print(name, "bound_pct", "%", bound, 70, split);
+	print(name, "gain_ratio", "", shared / split, 2, 1);
+	print(name, "gain_bound", "", bound / split, 2, 1);
+	free(t);
+	return ms;
+}
+
 int main(void)
 {
-	struct trace *t;
-	double shared, split, ms, other;
+	double ms;
 
 	mem_init();
-	t = trace_new();
-	(void)fprintf(stderr, "%d jobs ask for %.1f %% of the GPU-hours\n", JOBS,
-		      t->gpu_ms / MACHINES / GPUS_EACH / (double)MONTH_MS * 100);
-	shared = use(t, false, &ms);
-	split = use(t, true, &other);
-	entry_print(&(struct entry){"trace_gpu_use_pct", "%", "higher", shared, 70,
-				    "the same machines split by tenant", split, JOBS});
-	entry_print(&(struct entry){"trace_gain_ratio", "", "higher", shared / split, 2,
-				    "the same machines split by tenant", 1, JOBS});
+	ms = measure("trace", false);
+	(void)measure("trace_turns", true);
 	entry_print(
 		&(struct entry){"trace_replay_s", "s", "lower", ms / 1000, 60, "goal", 60, JOBS});
-	free(t);
 	return 0;
 }
