@@ -44,6 +44,8 @@ struct topology_group {
 	uint64_t total, cost;
 	/* Number of the last transaction (groups_try()) that changed the group. */
 	uint64_t tried;
+	/* True if the counts admitted a pod on a machine that is no Node yet (early.h). */
+	bool relied_on;
 };
 struct topology_rule {
 	struct topology_group *group;

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "planner/cells.h"
 #include "planner/classes.h"
+#include "planner/early.h"
 #include "planner/gangs.h"
 #include "planner/nominated.h"
 #include "planner/open_bins.h"
@@ -68,10 +69,11 @@ static void tell(struct planning *p, size_t at, const struct plan_class *c, stru
 	}
 }
 
-static void place(struct planning *p, size_t at, const struct plan_cell *c, struct plan_pod *out)
+static void place(struct planning *p, size_t at, struct queued *q, struct plan_pod *out)
 {
-	opening_take(p, at, c);
-	tell(p, at, c->class_, out);
+	opening_take(p, at, q->cell);
+	q->seat = at + 1;
+	tell(p, at, q->class_, out);
 }
 
 static void tell_over_budget(const struct planning *p, struct plan_tenant *t, struct plan_pod *out)
@@ -121,11 +123,12 @@ static bool use_reserved(const struct plan_cell *c, const struct plan_pod *out)
 	       reserve_release(c->class_->tenant);
 }
 
-/* Places a pod of the cell (a set of interchangeable pods) into an existing bin or onto a new
- * machine, and writes the result to *out. False: the pod is not placed; *out contains the reasons.
- * *waits: true if the pod may be placed once other pods are placed (topology_may_open()). */
-static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *out, bool *waits)
+/* Places the pod of entry q into an existing bin or onto a new machine, and writes the result to
+ * *out. False: the pod is not placed; *out contains the reasons. *waits: true if the pod may be
+ * placed once other pods are placed (topology_may_open()). */
+static bool find(struct planning *p, struct queued *q, struct plan_pod *out, bool *waits)
 {
+	struct plan_cell *cell = q->cell;
 	struct plan_class *c = cell->class_;
 	struct bins *bins = open_bins_of(p, c->tenant);
 	const bool may = !refusal_is_of_tenant(c->tenant->it) && !is_hopeless(c);
@@ -138,14 +141,14 @@ static bool find(struct planning *p, struct plan_cell *cell, struct plan_pod *ou
 	do {
 		if ((!cell->topology || topology_begin(cell->topology)) &&
 		    (bins_find(bins, cell, &at) || reserve_find(p, cell, &at))) {
-			place(p, at, cell, out);
+			place(p, at, q, out);
 			if (out->outcome == PLAN_ON_NEW)
 				cells_arrive(cell);
 			return true;
 		}
 		if (may && supply_take(p->supply, cell, &o, &out->reasons, &out->nreasons)) {
 			at = opening_new(p, c, &o);
-			place(p, at, cell, out);
+			place(p, at, q, out);
 			if (o.from->least_nodes)
 				reserve_room(p, cell, at);
 			return true;
@@ -222,7 +225,7 @@ static bool serve(struct planning *p, struct queued *q, struct plan_pod *out)
 	} else if (q->gang && q->gang->reasons) {
 		out->reasons = q->gang->reasons;
 		out->nreasons = q->gang->nreasons;
-	} else if (find(p, q->cell, out, &waits)) {
+	} else if (find(p, q, out, &waits)) {
 		out->reasons = NULL;
 		out->nreasons = 0;
 		return false;
@@ -286,6 +289,9 @@ struct plan_run {
 	/* Number of pods that are not placed. */
 	size_t left;
 	struct reclaim *reclaim;
+	/* before: pods that are placed on Nodes before all others. early: pods that this plan
+	 * places on Nodes. */
+	struct early before, early;
 };
 
 static bool slice_is_over(const struct plan_run *r)
@@ -488,6 +494,7 @@ static void do_cells(struct plan_run *r)
 	begin_placing(p);
 	if (r->nominated)
 		nominated_placement(p, r->q, r->n);
+	early_place(&r->before, p, r->all);
 	enter(r, SEATS);
 }
 
@@ -517,6 +524,13 @@ static void begin_pod(const struct queued *q, struct plan_pod *out)
 	}
 }
 
+/* Records the placement of the pod of entry q, if the pod is placed. */
+static void note_placed(struct plan_run *r, const struct queued *q)
+{
+	if (q->seat)
+		early_note(&r->early, &r->p, q, (size_t)(q - r->all), q->seat - 1);
+}
+
 static void do_pods(struct plan_run *r)
 {
 	struct planning *p = &r->p;
@@ -531,6 +545,7 @@ static void do_pods(struct plan_run *r)
 		q->class_->tenant->awaited -= is_awaited(q);
 		if (serve(p, q, &p->plan->pods[r->at]))
 			r->waiting[r->nwaiting++] = (struct waiting){q, r->at};
+		note_placed(r, q);
 		p->turns[p->nturns++] = q;
 		r->denied |= q->pod->denied != NULL;
 	}
@@ -590,6 +605,17 @@ static void end(const struct planning *p)
 	map_free(p->columns);
 }
 
+/* Begins the plan again, within the same slice. */
+static void begin_again(struct plan_run *r)
+{
+	const struct plan_run old = *r;
+
+	end(&old.p);
+	begin(r, old.p.w, old.p.now_ms, old.p.a);
+	r->p.work = old.p.work;
+	r->until = old.until;
+}
+
 static bool has_reserved(const struct planning *p)
 {
 	struct map_iter it;
@@ -605,7 +631,6 @@ static bool has_reserved(const struct planning *p)
  * true if the plan is made again. */
 static bool plans_again(struct plan_run *r)
 {
-	struct plan_run old = *r;
 	bool again = false;
 
 	if (!has_reserved(&r->p))
@@ -620,12 +645,21 @@ static bool plans_again(struct plan_run *r)
 		map_put(r->p.unreserved, t->it->name, r->p.w);
 		again = true;
 	}
-	if (!again)
+	if (again)
+		begin_again(r);
+	return again;
+}
+
+/* Makes the plan again, with pods on Nodes before all others, if such a pod counts for one before
+ * it in the queue that waits for a machine. Returns true if the plan is made again. */
+static bool binds_before(struct plan_run *r)
+{
+	struct early next;
+
+	if (!early_again(&r->early, &next))
 		return false;
-	end(&old.p);
-	begin(r, old.p.w, old.p.now_ms, old.p.a);
-	r->p.work = old.p.work;
-	r->until = old.until;
+	r->before = next;
+	begin_again(r);
 	return true;
 }
 
@@ -644,6 +678,7 @@ static bool try_again(struct plan_run *r, const struct waiting *w)
 		c->tried = r->nplaced;
 		return !waits;
 	}
+	note_placed(r, w->q);
 	r->nplaced++;
 	r->placed = true;
 	return true;
@@ -665,7 +700,7 @@ static void do_again(struct plan_run *r)
 	if (r->at < r->nwaiting)
 		return;
 	if (!r->placed) {
-		if (plans_again(r))
+		if (plans_again(r) || binds_before(r))
 			return;
 		if (r->denied)
 			tell_denials(p);
@@ -717,6 +752,7 @@ static void do_reclaim(struct plan_run *r)
 static void begin(struct plan_run *r, struct world *w, int64_t now_ms, struct arena *a)
 {
 	struct map *unreserved = r->p.unreserved;
+	const struct early before = r->before;
 
 	*r = (struct plan_run){.p = {.w = w,
 				     .a = a,
@@ -725,7 +761,9 @@ static void begin(struct plan_run *r, struct world *w, int64_t now_ms, struct ar
 				     .columns = map_new(NULL),
 				     .unreserved = unreserved,
 				     .plan = arena_new_obj(a, struct plan)},
-			       .nplaced = 1};
+			       .nplaced = 1,
+			       .before = before,
+			       .early = {.rounds = before.rounds}};
 	w->plan++;
 	start(r);
 }

@@ -48,9 +48,10 @@ struct queued {
 	size_t at;
 	/* True if the tenant's work units do not suffice for the pod (PLAN_OVER_BUDGET). */
 	bool cut;
-	/* Planned placement of the pod: 1 + index of a bin (candidate node, bins.h); 0: none. The
-	 * bin is the claim that was made for the pod, the node for which the pod is nominated, or
-	 * the bin in which the pod's gang was placed. */
+	/* Planned placement of the pod: 1 + index of a bin (candidate node, bins.h); 0: none.
+	 * Before the pod's turn the bin is the claim that was made for the pod, the node for which
+	 * the pod is nominated, the node to which the pod is bound early (early.h), or the bin in
+	 * which the pod's gang was placed. */
 	size_t seat;
 };
 
