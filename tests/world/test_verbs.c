@@ -232,6 +232,24 @@ static void a_drain_to_retirement_ends_there_wiped(void **state)
 	world_stop(&w);
 }
 
+/* Only a Drain or the deletion of a claim ends a tenancy. */
+static void a_policy_to_retire_waits_for_the_end_of_the_tenancy(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	verbs_serving(&w, 128, 1);
+	world_patch_machine(b, json_pack("{s:s}", "managementPolicy", "Retire"));
+	world_run(&w, 6 * 3600 * 1000);
+	assert_string_equal(b->state, "serving");
+	assert_true(*b->claim);
+	verbs_drain(&w, "psu", "gpu-1", "");
+	world_wait_state(b, "retired", 1800);
+	assert_true(server_is_blank(b));
+	world_stop(&w);
+}
+
 /* Returns the reason of the machine's condition Managed; "": no such condition. */
 static const char *managed_reason(const struct server *b)
 {
@@ -692,6 +710,7 @@ int main(void)
 		cmocka_unit_test(a_leader_killed_during_a_drain_is_followed),
 		cmocka_unit_test(a_drain_to_quarantine_ends_there_wiped_until_it_is_released),
 		cmocka_unit_test(a_drain_to_retirement_ends_there_wiped),
+		cmocka_unit_test(a_policy_to_retire_waits_for_the_end_of_the_tenancy),
 		cmocka_unit_test(a_machine_that_was_not_wiped_does_not_retire),
 		cmocka_unit_test(a_machine_that_cannot_be_wiped_retires_with_a_waiver),
 		cmocka_unit_test(a_machine_that_was_not_wiped_is_not_deleted),
