@@ -6,7 +6,12 @@
  *   plan_reclaim_4k_ms      one plan of 4,000 machines and 4,000 waiting pods
  *   plan_reclaim_10k_ms     the same for 10,000
  *   plan_reclaim_exponent   growth of the time over the sizes 1,280, 2,560, 5,120 and 10,240: 1 is
- *                           linear, 2 is quadratic
+ *                           linear, 2 is quadratic. The reference is the same growth of a walk that
+ *                           reads each line (64 bytes) of as much memory once, in random order: its
+ *                           work is linear, and its time grows as the memory outgrows the caches.
+ *                           Instructions grow with 1.06 (valgrind), since machines are sorted
+ *   plan_reclaim_work_exponent   growth of the number of work units over these sizes; independent
+ *                           of the computer
  *   plan_reclaim_slice_ms   longest slice (plan_step()) of the plan of 10,000
  *   plan_reclaim_unit_ns    time of one work unit (plan.h) in the slice in which a unit takes
  *                           longest; plan.h promises 10 to 50 ns
@@ -131,7 +136,7 @@ static struct world *full_fleet(unsigned n)
 /* Times of one plan: the whole, its longest slice, and one work unit in the slice in which a unit
  * takes longest. */
 struct times {
-	double plan_ms, slice_ms, unit_ns;
+	double plan_ms, slice_ms, unit_ns, work;
 	size_t taken;
 };
 
@@ -168,14 +173,65 @@ static struct times plan_once(struct world *w)
 	}
 	t.plan_ms = last - began;
 	t.taken = p->nreclaims;
+	t.work = (double)plan_work(r);
 	plan_end(r);
 	return t;
+}
+
+/* --- a walk over memory ----------------------------------------------------------------------- */
+
+struct line {
+	_Alignas(64) size_t next;
+};
+
+/* Returns the peak of memory of this process so far, in bytes. */
+static size_t peak(void)
+{
+	struct rusage u;
+
+	if (getrusage(RUSAGE_SELF, &u) < 0)
+		bench_die("getrusage");
+	return (size_t)u.ru_maxrss * 1024;
+}
+
+/* Returns the best time of a walk over `bytes` of memory, in ms. Each line names the next one, so
+ * the processor cannot read ahead. The order is a random cycle (Sattolo 1986). */
+static double walk_ms(size_t bytes)
+{
+	const size_t n = bytes / sizeof(struct line);
+	struct line *v = aligned_alloc(sizeof(*v), n * sizeof(*v));
+	uint64_t seed = 88172645463325252;
+	double best = 0;
+	size_t at = 0;
+
+	if (!v)
+		bench_die("out of memory");
+	for (size_t i = 0; i < n; i++)
+		v[i].next = i;
+	for (size_t i = n; i-- > 1;) {
+		const size_t k = (size_t)(bench_next(&seed) % i), other = v[k].next;
+
+		v[k].next = v[i].next;
+		v[i].next = other;
+	}
+	for (int i = 0; i < ROUNDS; i++) {
+		const double began = bench_ms();
+
+		for (size_t k = 0; k < n; k++)
+			at = v[at].next;
+		lowest(&best, bench_ms() - began, !i);
+	}
+	free(v);
+	if (at)
+		bench_die("the walk is no cycle");
+	return best;
 }
 
 /* Plans a full fleet of n machines. plan_ms: the whole plan; all_ms: its longest slice; unit_ns: as
  * in struct times; served: machines that are taken back; pods: machines that are borrowed. */
 static struct bench_figure measure(unsigned n)
 {
+	const size_t before = peak();
 	OWN(world) w = full_fleet(n);
 	struct bench_figure best = {.pods = n * 95 / 100 - n / 2};
 
@@ -183,10 +239,12 @@ static struct bench_figure measure(unsigned n)
 		const struct times t = plan_once(w);
 
 		best.served = t.taken;
+		best.work = t.work;
 		lowest(&best.plan_ms, t.plan_ms, !i);
 		lowest(&best.all_ms, t.slice_ms, !i);
 		lowest(&best.unit_ns, t.unit_ns, !i);
 	}
+	best.walk_ms = walk_ms(peak() - before);
 	return best;
 }
 
@@ -195,9 +253,9 @@ static struct bench_figure planned(unsigned n)
 	const struct bench_figure f = bench_apart(measure, n);
 
 	(void)fprintf(stderr,
-		      "%u machines: %.1f ms, longest slice %.1f ms, %zu of %zu borrowed machines "
-		      "are taken back\n",
-		      n, f.plan_ms, f.all_ms, f.served, f.pods);
+		      "%u machines: %.1f ms, longest slice %.1f ms, %.0f work units, a walk over "
+		      "as much memory %.2f ms, %zu of %zu borrowed machines are taken back\n",
+		      n, f.plan_ms, f.all_ms, f.work, f.walk_ms, f.served, f.pods);
 	if (f.served != f.pods)
 		bench_die("other machines than the borrowed ones are taken back");
 	return f;
@@ -212,17 +270,25 @@ static void print(const char *name, const char *unit, double value, double goal,
 
 int main(void)
 {
-	struct entry_curve times = {.n = 4, .sizes = {1280, 2560, 5120, 10240}};
+	struct entry_curve times = {.n = 4, .sizes = {1280, 2560, 5120, 10240}}, walks = times,
+			   works = times;
 	struct bench_figure f;
 
 	mem_init();
-	for (size_t i = 0; i < times.n; i++)
-		times.values[i] = planned(times.sizes[i]).plan_ms;
+	for (size_t i = 0; i < times.n; i++) {
+		f = planned(times.sizes[i]);
+		times.values[i] = f.plan_ms;
+		walks.values[i] = f.walk_ms;
+		works.values[i] = f.work;
+	}
 	print("plan_reclaim_4k_ms", "ms", planned(4000).plan_ms, 60, 4000, NULL);
 	f = planned(10000);
 	print("plan_reclaim_10k_ms", "ms", f.plan_ms, 200, 10000, &times);
 	print("plan_reclaim_slice_ms", "ms", f.all_ms, 5, 10000, NULL);
 	print("plan_reclaim_unit_ns", "ns", f.unit_ns, 50, 10000, NULL);
-	print("plan_reclaim_exponent", "", entry_exponent(&times), 1.1, 10240, NULL);
+	entry_print(&(struct entry){"plan_reclaim_exponent", "", "lower", entry_exponent(&times),
+				    1.1, "a walk over as much memory", entry_exponent(&walks),
+				    10240});
+	print("plan_reclaim_work_exponent", "", entry_exponent(&works), 1.1, 10240, NULL);
 	return 0;
 }

@@ -161,10 +161,11 @@ static inline void bench_put_nodes(struct world *w, unsigned nodes, unsigned pod
 	}
 }
 
-/* Result of a measurement: the best time of its rounds, the time of one work unit (0: not
- * measured), and the peak of memory of its process */
+/* Result of a measurement: the best time of its rounds, and the peak of memory of its process. 0
+ * means not measured: the time of one work unit, the number of work units, and the time of a walk
+ * over as much memory as the world and the plan have. */
 struct bench_figure {
-	double all_ms, plan_ms, unit_ns, mb;
+	double all_ms, plan_ms, unit_ns, walk_ms, work, mb;
 	size_t served, pods, claims;
 };
 

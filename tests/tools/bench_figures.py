@@ -33,6 +33,7 @@ GROUPS = [
         ("plan_reclaim_slice_ms", "its longest turn"),
         ("plan_reclaim_unit_ns", "time of one work unit in the turn in which a unit takes longest"),
         ("plan_reclaim_exponent", "growth of its time: 1 is linear, 2 is quadratic"),
+        ("plan_reclaim_work_exponent", "growth of the number of its steps"),
         ("plan_timeline_ms", "expected times of 20,000 waiting pods, in addition to their plan"),
         ("plan_rss_mb", "peak memory of a plan of 20,000 pods and 2,000 Nodes"),
         ("consolidate_1k_nodes_ms", "search for Nodes that can be released: 1,000 Nodes, 10,000 pods"),
