@@ -1,18 +1,15 @@
 #include "sim/ec2/cli.h"
 
 #include <argp.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/args.h"
 #include "base/data/yaml.h"
-#include "base/httpd/httpd_mhd.h"
-#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/ec2/ec2.h"
-#include "sim/common/folder.h"
+#include "sim/common/run.h"
 
 /*
  * `drover sim ec2` stores its secret key, its certificates and `credentials`, a file for the AWS
@@ -36,31 +33,18 @@ struct options {
 
 struct run {
 	struct options o;
-	struct loop *loop;
-	struct loop_group *group;
-	struct loop_signal *term, *intr;
-	struct sim_folder folder;
-	struct sim_certificates tls;
-	struct secret *password;
+	struct sim_run run;
 	struct sim_ec2_key key;
 	struct sim_ec2 *sim;
 	struct httpd *httpd;
 	struct httpd_mhd *mhd;
 };
 
-static void on_signal(int signum, void *arg)
-{
-	struct run *r = arg;
-
-	(void)signum;
-	loop_stop(r->loop);
-}
-
 static int write_credentials(struct run *r, struct err *e)
 {
 	char *text = mem_printf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n",
-				ACCESS_KEY, secret_expose(r->password));
-	int status = sim_folder_write(&r->folder, "credentials", text, e);
+				ACCESS_KEY, secret_expose(r->run.password));
+	int status = sim_folder_write(&r->run.folder, "credentials", text, e);
 
 	secret_wipe(text, strlen(text));
 	free(text);
@@ -80,7 +64,7 @@ static json_t *read_prices(const struct run *r, struct err *e)
 
 static int make_sim(struct run *r, struct err *e)
 {
-	struct sim_ec2_spec s = {.group = r->group,
+	struct sim_ec2_spec s = {.group = r->run.group,
 				 .keys = &r->key,
 				 .nkeys = r->o.unsigned_ ? 0 : 1,
 				 .zones = r->o.nzones ? r->o.zones : NULL,
@@ -92,34 +76,25 @@ static int make_sim(struct run *r, struct err *e)
 	if (r->o.prices && !prices)
 		return -1;
 	s.prices = prices;
-	r->key = (struct sim_ec2_key){.id = ACCESS_KEY, .secret = secret_expose(r->password)};
+	r->key = (struct sim_ec2_key){.id = ACCESS_KEY, .secret = secret_expose(r->run.password)};
 	r->sim = sim_ec2_new(&s, e);
 	return r->sim ? 0 : r->o.prices ? err_wrap(e, "%s", r->o.prices) : -1;
 }
 
-static int begin(struct run *r, struct err *e)
+static int begin(void *arg, struct err *e)
 {
-	static const char *const names[] = {"localhost", "127.0.0.1", NULL};
-	struct httpd_mhd_spec m = {.address = r->o.listen, .max_connections = CONNECTIONS};
+	struct run *r = arg;
 
-	r->loop = loop_uv_new();
-	r->group = loop_group_new(r->loop, "ec2");
-	if (sim_folder_open(&r->folder, r->o.data, "drover sim ec2", e) < 0 ||
-	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
-	    write_credentials(r, e) < 0 ||
-	    (!r->o.plain && sim_folder_certificates(&r->folder, r->loop, "ec2", "drover sim EC2",
-						    names, &r->tls, e) < 0) ||
+	if (sim_run_folder(&r->run, r->o.data, e) < 0 || write_credentials(r, e) < 0 ||
+	    (!r->o.plain && sim_run_certificates(&r->run, "ec2", "drover sim EC2", e) < 0) ||
 	    make_sim(r, e) < 0)
 		return -1;
-	r->httpd = httpd_new(r->group);
+	r->httpd = httpd_new(r->run.group);
 	sim_ec2_routes(r->sim, r->httpd);
-	m.cert_pem = r->tls.cert;
-	m.key_pem = r->tls.key;
-	r->mhd = httpd_mhd_new(r->httpd, &m, e);
+	r->mhd = sim_run_listen(&r->run, r->httpd, r->o.listen, CONNECTIONS, e);
 	if (!r->mhd)
 		return -1;
-	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
-	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
+	sim_run_ready(&r->run);
 	printf("EC2 on %s://127.0.0.1:%u\ncredentials in %s/credentials%s%s%s\n"
 	       "/sim/instances shows the instances, /sim/bill their cost\n",
 	       r->o.plain ? "http" : "https", httpd_mhd_port(r->mhd), r->o.data,
@@ -129,32 +104,16 @@ static int begin(struct run *r, struct err *e)
 	return 0;
 }
 
-static void finish(struct run *r)
+static void finish(void *arg)
 {
-	loop_signal_free(r->term);
-	loop_signal_free(r->intr);
+	struct run *r = arg;
+
 	httpd_mhd_free(r->mhd);
 	httpd_free(r->httpd);
 	sim_ec2_free(r->sim);
-	secret_free(r->password);
-	sim_certificates_done(&r->tls);
-	loop_group_free(r->group);
-	loop_free(r->loop);
-	sim_folder_close(&r->folder);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
-
-static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
-		      struct argp_state *st)
-{
-	int64_t n = 0;
-
-	if (!str_to_i64(text, min, max, &n))
-		argp_error(st, "--%s: want %lld to %lld, got '%s'", name, (long long)min,
-			   (long long)max, text);
-	return n;
-}
 
 static void add_zone(struct options *o, const char *zone, struct argp_state *st)
 {
@@ -188,13 +147,13 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		add_zone(o, arg, st);
 		return 0;
 	case PENDING:
-		o->pending_ms = number(arg, 1, 3600000, "pending-ms", st);
+		o->pending_ms = sim_run_number(arg, 1, 3600000, "pending-ms", st);
 		return 0;
 	case ENDING:
-		o->ending_ms = number(arg, 1, 3600000, "ending-ms", st);
+		o->ending_ms = sim_run_number(arg, 1, 3600000, "ending-ms", st);
 		return 0;
 	case GONE:
-		o->gone_s = number(arg, 1, 86400, "gone", st);
+		o->gone_s = sim_run_number(arg, 1, 86400, "gone", st);
 		return 0;
 	case UNSIGNED:
 		o->unsigned_ = true;
@@ -237,17 +196,8 @@ int sim_ec2_cli(int argc, char **argv)
 		NULL,
 		NULL};
 	struct run r = {.o = {.listen = "127.0.0.1:8445", .data = "drover-ec2"},
-			.folder = {.lock = -1}};
-	struct err e;
-	int status = 0;
+			.run = {.verb = "drover sim ec2"}};
 
 	args_parse(&a, argc, argv, &r.o);
-	if (begin(&r, &e) < 0) {
-		fprintf(stderr, "drover sim ec2: %s\n", e.text);
-		status = 1;
-	} else {
-		loop_run(r.loop);
-	}
-	finish(&r);
-	return status;
+	return sim_run(&r.run, begin, finish, &r);
 }

@@ -2,17 +2,14 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/args.h"
 #include "base/data/json.h"
-#include "base/httpd/httpd_mhd.h"
-#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "sim/common/folder.h"
+#include "sim/common/run.h"
 #include "sim/netris/netris.h"
 
 /*
@@ -40,12 +37,7 @@ struct options {
 
 struct run {
 	struct options o;
-	struct loop *loop;
-	struct loop_group *group;
-	struct loop_signal *term, *intr;
-	struct sim_folder folder;
-	struct sim_certificates tls;
-	struct secret *password;
+	struct sim_run run;
 	struct sim_netris *sim;
 	struct httpd *httpd;
 	struct httpd_mhd *mhd;
@@ -75,9 +67,9 @@ static void on_move(const struct sim_netris_move *m, void *arg)
 
 	if (r->moves) {
 		OWN_JSON j = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s?}", "wallMs",
-				       (json_int_t)loop_wall(r->loop), "server", m->server, "nic",
-				       m->nic, "switch", m->switch_, "port", m->port, "cluster",
-				       m->cluster);
+				       (json_int_t)loop_wall(r->run.loop), "server", m->server,
+				       "nic", m->nic, "switch", m->switch_, "port", m->port,
+				       "cluster", m->cluster);
 		char *text = json_text(j);
 
 		fprintf(r->moves, "%s\n", text);
@@ -135,7 +127,7 @@ static int start_program(struct run *r, struct err *e)
 
 	if (!r->o.nprogram)
 		return 0;
-	r->program = loop_spawn(r->group, &s, e);
+	r->program = loop_spawn(r->run.group, &s, e);
 	if (!r->program)
 		return -1;
 	r->id = 1;
@@ -144,14 +136,6 @@ static int start_program(struct run *r, struct err *e)
 }
 
 /* --- start and end ---------------------------------------------------------------------------- */
-
-static void on_signal(int signum, void *arg)
-{
-	struct run *r = arg;
-
-	(void)signum;
-	loop_stop(r->loop);
-}
 
 /* Writes network.yaml, with spec.network of a Provider that uses the controller. */
 static int write_network(struct run *r, unsigned port, struct err *e)
@@ -165,7 +149,7 @@ static int write_network(struct run *r, unsigned port, struct err *e)
 		"  tls: {caSecretRef: {name: netris-ca}}\n  site: hall\n  template: gpu-tenant\n"
 		"  hostServers: [host-1, host-2]\n",
 		port);
-	int status = sim_folder_write(&r->folder, "network.yaml", text, e);
+	int status = sim_folder_write(&r->run.folder, "network.yaml", text, e);
 
 	free(text);
 	return status;
@@ -179,10 +163,9 @@ static int open_moves(struct run *r, struct err *e)
 	return r->moves ? 0 : err_errno(e, errno, "%s", r->o.moves);
 }
 
-static int begin(struct run *r, struct err *e)
+static int begin(void *arg, struct err *e)
 {
-	static const char *const names[] = {"localhost", "127.0.0.1", NULL};
-	struct httpd_mhd_spec m = {.address = r->o.listen, .max_connections = CONNECTIONS};
+	struct run *r = arg;
 	struct sim_netris_spec s = {.servers = (unsigned)r->o.servers,
 				    .user = r->o.user,
 				    .latency_ms = r->o.latency_ms,
@@ -196,29 +179,22 @@ static int begin(struct run *r, struct err *e)
 				    .arg = r};
 	unsigned port;
 
-	r->loop = loop_uv_new();
-	r->group = loop_group_new(r->loop, "netris");
-	if (sim_folder_open(&r->folder, r->o.data, "drover sim netris", e) < 0 ||
-	    !(r->password = sim_folder_password(&r->folder, r->loop, e)) ||
-	    (!r->o.plain && sim_folder_certificates(&r->folder, r->loop, "netris",
-						    "drover sim Netris", names, &r->tls, e) < 0) ||
+	if (sim_run_folder(&r->run, r->o.data, e) < 0 ||
+	    (!r->o.plain && sim_run_certificates(&r->run, "netris", "drover sim Netris", e) < 0) ||
 	    open_moves(r, e) < 0 || start_program(r, e) < 0)
 		return -1;
-	s.group = r->group;
-	s.password = secret_expose(r->password);
+	s.group = r->run.group;
+	s.password = secret_expose(r->run.password);
 	r->sim = sim_netris_new(&s);
-	r->httpd = httpd_new(r->group);
+	r->httpd = httpd_new(r->run.group);
 	sim_netris_routes(r->sim, r->httpd);
-	m.cert_pem = r->tls.cert;
-	m.key_pem = r->tls.key;
-	r->mhd = httpd_mhd_new(r->httpd, &m, e);
+	r->mhd = sim_run_listen(&r->run, r->httpd, r->o.listen, CONNECTIONS, e);
 	if (!r->mhd)
 		return -1;
 	port = httpd_mhd_port(r->mhd);
 	if (write_network(r, port, e) < 0)
 		return -1;
-	r->term = loop_signal(r->group, SIGTERM, on_signal, r);
-	r->intr = loop_signal(r->group, SIGINT, on_signal, r);
+	sim_run_ready(&r->run);
 	printf("%lld servers on %s://127.0.0.1:%u\nuser %s, password in %s/password%s%s%s\n"
 	       "spec.network of a Provider in %s/network.yaml; /sim/servers shows the real "
 	       "segment of each server's ports\n",
@@ -229,35 +205,19 @@ static int begin(struct run *r, struct err *e)
 	return 0;
 }
 
-static void finish(struct run *r)
+static void finish(void *arg)
 {
-	loop_signal_free(r->term);
-	loop_signal_free(r->intr);
+	struct run *r = arg;
+
 	httpd_mhd_free(r->mhd);
 	httpd_free(r->httpd);
 	sim_netris_free(r->sim);
 	loop_child_free(r->program);
 	if (r->moves && r->moves != stdout)
 		fclose(r->moves);
-	secret_free(r->password);
-	sim_certificates_done(&r->tls);
-	loop_group_free(r->group);
-	loop_free(r->loop);
-	sim_folder_close(&r->folder);
 }
 
 /* --- the command line ------------------------------------------------------------------------- */
-
-static int64_t number(const char *text, int64_t min, int64_t max, const char *name,
-		      struct argp_state *st)
-{
-	int64_t n = 0;
-
-	if (!str_to_i64(text, min, max, &n))
-		argp_error(st, "--%s: want %lld to %lld, got '%s'", name, (long long)min,
-			   (long long)max, text);
-	return n;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
@@ -265,7 +225,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 
 	switch (key) {
 	case 's':
-		o->servers = number(arg, 1, 20000, "servers", st);
+		o->servers = sim_run_number(arg, 1, 20000, "servers", st);
 		return 0;
 	case 'l':
 		o->listen = arg;
@@ -277,16 +237,16 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		o->user = arg;
 		return 0;
 	case LATENCY:
-		o->latency_ms = number(arg, 0, 60000, "latency-ms", st);
+		o->latency_ms = sim_run_number(arg, 0, 60000, "latency-ms", st);
 		return 0;
 	case PLAN:
-		o->plan_ms = number(arg, 0, 600000, "plan-ms", st);
+		o->plan_ms = sim_run_number(arg, 0, 600000, "plan-ms", st);
 		return 0;
 	case BEAT:
-		o->beat_ms = number(arg, 10, 600000, "beat-ms", st);
+		o->beat_ms = sim_run_number(arg, 10, 600000, "beat-ms", st);
 		return 0;
 	case SESSION:
-		o->session_s = number(arg, 1, 86400, "session", st);
+		o->session_s = sim_run_number(arg, 1, 86400, "session", st);
 		return 0;
 	case NAMES:
 		if (!*arg || strlen(arg) > 40)
@@ -372,17 +332,8 @@ int sim_netris_cli(int argc, char **argv)
 			      .plan_ms = 300,
 			      .beat_ms = 2000,
 			      .session_s = 1800},
-			.folder = {.lock = -1}};
-	struct err e;
-	int status = 0;
+			.run = {.verb = "drover sim netris"}};
 
 	args_parse(&a, argc, argv, &r.o);
-	if (begin(&r, &e) < 0) {
-		fprintf(stderr, "drover sim netris: %s\n", e.text);
-		status = 1;
-	} else {
-		loop_run(r.loop);
-	}
-	finish(&r);
-	return status;
+	return sim_run(&r.run, begin, finish, &r);
 }
