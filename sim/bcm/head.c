@@ -114,7 +114,7 @@ static void update_device(const struct call *c)
 	static const char *const wanted[] = {"hostname", "mac", "category", "childType"};
 	struct exact entity = argument(c, 0);
 	struct sim_head_node *n = node_of(c->h, exact_str_at(entity, "uuid", c->a));
-	struct head_fault *f = head_fault(c->h, "Invalid", c->name);
+	struct fault *f = head_fault(c->h, "Invalid", c->name);
 	const char *missing = f ? "mac" : NULL;
 	char *old;
 
@@ -320,7 +320,7 @@ unsigned sim_head_count(const struct sim_head *h, const char *call)
 /* Applies the faults that answer a call without executing it. Returns true if a fault applied. */
 static bool fault_first(const struct call *c)
 {
-	struct head_fault *f;
+	struct fault *f;
 
 	if ((f = head_fault(c->h, "ErrorMessage", c->name)) != NULL)
 		reply_error(c, str_or(f->text, "boom"));
@@ -386,7 +386,7 @@ static void on_json(struct httpd_req *q, void *arg)
 	size_t len;
 	const char *text = httpd_body(q, &len);
 	struct exact body = {0};
-	struct head_fault *f;
+	struct fault *f;
 	struct err e;
 	const char *name = "";
 
@@ -434,7 +434,7 @@ static bool by_basic(const struct sim_head *h, const struct httpd_req *q)
 
 static bool may_rest(struct sim_head *h, struct httpd_req *q, const char *name)
 {
-	struct head_fault *f;
+	struct fault *f;
 
 	if (loop_timer_active(&h->back)) {
 		httpd_reply(q, 503, "text/plain", "cmd is not running", 18);

@@ -6,6 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "sim/bcm/head.h"
+#include "sim/common/fault.h"
 
 /* head_impl: shared by the files of the simulated head node: head.c handles requests, node.c
  * implements the nodes. */
@@ -16,14 +17,6 @@ enum head_phase {
 	HEAD_CALLINGINIT,
 	HEAD_UP,
 	HEAD_FAILED
-};
-
-struct head_fault {
-	struct list link;
-	char what[32], call[80], text[160];
-	/* count: number of times that the fault still applies; -1: no limit. value: parameter of
-	 * the fault, as listed in head.h. */
-	int64_t count, value;
 };
 
 struct sim_head_node {
@@ -53,6 +46,7 @@ struct sim_head {
 	struct map *nodes;
 	/* Map from call to the number of its requests (unsigned *), which the map owns. */
 	struct map *counts;
+	/* List of struct fault; `on` is the call. */
 	struct list faults;
 	/* Requests whose answer is delayed. */
 	struct list held;
@@ -63,7 +57,7 @@ struct sim_head {
 
 /* Returns the oldest fault of the kind `what` that applies to the call, and counts it down; NULL:
  * none. */
-struct head_fault *head_fault(struct sim_head *h, const char *what, const char *call);
+struct fault *head_fault(struct sim_head *h, const char *what, const char *call);
 /* Returns a string member of the node's device, in arena a; "": the device has no such member. */
 const char *head_member(const struct sim_head_node *n, const char *member, struct arena *a);
 /* Replaces the node's device by this text, as a write does. */

@@ -163,7 +163,7 @@ void sim_head_powered(struct sim_head_node *n, bool on)
 
 static void begin_install(struct sim_head_node *n)
 {
-	struct head_fault *f = head_fault(n->head, "InstallFails", "");
+	struct fault *f = head_fault(n->head, "InstallFails", "");
 
 	n->step = 0;
 	if (f) {

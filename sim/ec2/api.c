@@ -153,7 +153,7 @@ static void put_date(struct e2_call *c)
 static void answer(struct e2_call *c, int status, const char *text)
 {
 	const struct httpd_reader broken = {.read = breaks, .done = done_nothing, .size = -1};
-	struct e2_fault *f;
+	struct fault *f;
 
 	httpd_reply_header(c->q, "x-amzn-RequestId", c->id);
 	if (e2_stands(c->s, "Skew", NULL, NULL, NULL))
@@ -264,7 +264,7 @@ static void count(struct sim_ec2 *s, const char *action)
  * answered the request. Throttle only sets the error of the request. */
 static bool is_struck(struct e2_call *c)
 {
-	struct e2_fault *f = e2_strikes(c->s, "Status", c->action);
+	struct fault *f = e2_strikes(c->s, "Status", c->action);
 
 	if (f) {
 		send_now(c->q, (int)f->value, "");
@@ -282,7 +282,7 @@ static void on_post(struct httpd_req *q, void *arg)
 {
 	struct sim_ec2 *s = arg;
 	struct e2_call c = {.s = s, .q = q, .now = loop_now(s->loop)};
-	struct e2_fault *f;
+	struct fault *f;
 	size_t len;
 	const char *body = httpd_body(q, &len);
 

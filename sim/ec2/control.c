@@ -16,8 +16,8 @@ static int notice(struct sim_ec2 *s, const struct sim_ec2_fault *f)
 	int64_t now = loop_now(s->loop);
 
 	list_for_each (i, &s->instances, struct e2_instance, link) {
-		if (!i->spot || e2_state_at(i, now) != E2_RUNNING || !e2_is_of(f->name, i->id) ||
-		    !e2_is_of(f->type, i->type->name) || !e2_is_of(f->zone, i->zone))
+		if (!i->spot || e2_state_at(i, now) != E2_RUNNING || !fault_is_of(f->name, i->id) ||
+		    !fault_is_of(f->type, i->type->name) || !fault_is_of(f->zone, i->zone))
 			continue;
 		i->noticed = now;
 		e2_end(s, i, now + (f->value ? f->value : NOTICE_MS),

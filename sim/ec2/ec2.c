@@ -24,7 +24,7 @@ const int e2_state_codes[] = {0, 16, 32, 48};
 
 int64_t e2_wall(const struct sim_ec2 *s)
 {
-	const struct e2_fault *f = e2_stands(s, "Skew", NULL, NULL, NULL);
+	const struct fault *f = e2_stands(s, "Skew", NULL, NULL, NULL);
 
 	return loop_wall(s->loop) + (f ? f->value : 0);
 }

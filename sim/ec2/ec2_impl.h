@@ -6,6 +6,7 @@
 #include "base/data/fields.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "sim/common/fault.h"
 #include "sim/ec2/ec2.h"
 
 /* ec2_impl: shared by the files of sim/ec2; not included elsewhere. */
@@ -65,14 +66,6 @@ struct e2_token {
 	char reservation[E2_ID];
 	uint8_t hash[32];
 	int64_t since;
-};
-struct e2_fault {
-	struct list link;
-	/* Kind of the fault, a pointer to an entry of the table of kinds. */
-	const char *what;
-	char *on, *type, *zone, *name;
-	int64_t value, count, from, until;
-	bool for_ever;
 };
 struct sim_ec2 {
 	struct sim_ec2_spec spec;
@@ -219,16 +212,13 @@ bool e2_filters(struct e2_call *c,
 
 /* fault.c. Adds a fault of any kind but SpotNotice. */
 int e2_fault_add(struct sim_ec2 *s, const struct sim_ec2_fault *in, struct err *e);
-/* True if a fault for `wanted` concerns `is`; wanted NULL: any. */
-bool e2_is_of(const char *wanted, const char *is);
 /* Returns an active fault of the kind `what` for the action `on`, and counts the fault
  * down; NULL: no such fault. */
-struct e2_fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
+struct fault *e2_strikes(struct sim_ec2 *s, const char *what, const char *on);
 /* Returns an active fault for this type and zone without counting it down; NULL: none. The caller
- * must call e2_struck() if the fault had an effect. */
-struct e2_fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on,
-			   const char *type, const char *zone);
-void e2_struck(struct e2_fault *f);
+ * must call fault_struck() if the fault had an effect. */
+struct fault *e2_stands(const struct sim_ec2 *s, const char *what, const char *on, const char *type,
+			const char *zone);
 
 /* control.c */
 void e2_control_routes(struct sim_ec2 *s, struct httpd *d);

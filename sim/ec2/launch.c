@@ -283,7 +283,7 @@ static void remember(struct e2_call *c, const struct launch *l, const char *rese
 static int64_t room_in(const struct sim_ec2 *s, const struct launch *l, const char *zone,
 		       int64_t now)
 {
-	const struct e2_fault *f = e2_stands(s, "Capacity", NULL, l->type->name, zone);
+	const struct fault *f = e2_stands(s, "Capacity", NULL, l->type->name, zone);
 	int64_t used = 0;
 
 	if (!f)
@@ -295,7 +295,7 @@ static int64_t room_in(const struct sim_ec2 *s, const struct launch *l, const ch
 
 /* Returns the number of further instances that the quota permits, on vCPUs or on Spot instances.
  * *by: the fault that sets the quota; NULL: no quota. */
-static int64_t quota_left(const struct e2_call *c, const struct launch *l, struct e2_fault **by)
+static int64_t quota_left(const struct e2_call *c, const struct launch *l, struct fault **by)
 {
 	const char *what = l->spot ? "SpotQuota" : "Quota";
 	int64_t used = 0;
@@ -367,7 +367,7 @@ static int64_t find_room(struct e2_call *c, struct launch *l, const char **zone)
 			"Availability Zone (%s).",
 			l->type->name, str_or(l->zone, "any"));
 	} else if (best < l->min) {
-		e2_struck(e2_stands(s, "Capacity", NULL, l->type->name, *zone));
+		fault_struck(e2_stands(s, "Capacity", NULL, l->type->name, *zone));
 		e2_fail(c, 500, "InsufficientInstanceCapacity",
 			"We currently do not have sufficient %s capacity in the Availability Zone "
 			"you requested (%s).",
@@ -378,12 +378,12 @@ static int64_t find_room(struct e2_call *c, struct launch *l, const char **zone)
 
 static int64_t within_quota(struct e2_call *c, const struct launch *l)
 {
-	struct e2_fault *by;
+	struct fault *by;
 	int64_t left = quota_left(c, l, &by);
 
 	if (left >= l->min)
 		return left;
-	e2_struck(by);
+	fault_struck(by);
 	if (l->spot)
 		e2_fail(c, 400, "MaxSpotInstanceCountExceeded", "Max spot instance count exceeded");
 	else
@@ -399,8 +399,8 @@ static int64_t within_quota(struct e2_call *c, const struct launch *l)
 static void fill(struct e2_call *c, const struct launch *l, struct e2_instance *i)
 {
 	struct sim_ec2 *s = c->s;
-	struct e2_fault *slow = e2_stands(s, "SlowPending", NULL, l->type->name, i->zone);
-	struct e2_fault *dies = e2_stands(s, "Dies", NULL, l->type->name, i->zone);
+	struct fault *slow = e2_stands(s, "SlowPending", NULL, l->type->name, i->zone);
+	struct fault *dies = e2_stands(s, "Dies", NULL, l->type->name, i->zone);
 
 	i->image = mem_strdup(l->image);
 	i->subnet = mem_printf(SUBNET "%s", i->zone);
@@ -421,7 +421,7 @@ static void fill(struct e2_call *c, const struct launch *l, struct e2_instance *
 		       "Server.ScheduledStop: Stopped due to the end of its Capacity Block");
 	if (slow)
 		i->running = i->launched + slow->value;
-	e2_struck(slow);
+	fault_struck(slow);
 	if (dies) {
 		char *why =
 			mem_printf("%s: %s on launch", str_or(dies->name, "Server.InternalError"),
@@ -431,7 +431,7 @@ static void fill(struct e2_call *c, const struct launch *l, struct e2_instance *
 		i->gone = i->ending;
 		free(why);
 	}
-	e2_struck(dies);
+	fault_struck(dies);
 	read_tags(c, i);
 }
 
@@ -440,7 +440,7 @@ static void launch(struct e2_call *c, struct launch *l)
 	struct sim_ec2 *s = c->s;
 	const char *zone = NULL;
 	struct e2_instance *first = NULL;
-	struct e2_fault *partial;
+	struct fault *partial;
 	int64_t room = find_room(c, l, &zone), allowed, n;
 	char reservation[E2_ID];
 
@@ -453,7 +453,7 @@ static void launch(struct e2_call *c, struct launch *l)
 	n = n < allowed ? n : allowed;
 	partial = e2_stands(s, "Partial", NULL, l->type->name, zone);
 	n = partial && partial->value < n ? (partial->value > 0 ? partial->value : 1) : n;
-	e2_struck(partial);
+	fault_struck(partial);
 	str_format(reservation, sizeof(reservation), "r-0%016llx",
 		   (unsigned long long)loop_random(s->loop));
 	for (int64_t k = 0; k < n; k++) {

@@ -15,14 +15,14 @@
 /* Returns the loop time whose state is reported: now, or earlier with fault Stale. */
 static int64_t told_at(struct e2_call *c)
 {
-	const struct e2_fault *f = e2_stands(c->s, "Stale", c->action, NULL, NULL);
+	const struct fault *f = e2_stands(c->s, "Stale", c->action, NULL, NULL);
 
 	return c->now - (f ? f->value : 0);
 }
 
 bool e2_is_known(struct e2_call *c, const struct e2_instance *i)
 {
-	const struct e2_fault *late = e2_stands(c->s, "Late", c->action, i->type->name, i->zone);
+	const struct fault *late = e2_stands(c->s, "Late", c->action, i->type->name, i->zone);
 
 	if (!str_eq(i->account, c->account) || !e2_in_region(i->zone, c->region))
 		return false;
@@ -229,7 +229,7 @@ struct page {
 
 static bool read_page(struct e2_call *c, struct page *p)
 {
-	const struct e2_fault *small = e2_stands(c->s, "Pages", c->action, NULL, NULL);
+	const struct fault *small = e2_stands(c->s, "Pages", c->action, NULL, NULL);
 	const char *next = e2_param(c, "NextToken");
 
 	*p = (struct page){.ids = e2_param(c, "InstanceId.1") != NULL};

@@ -2,18 +2,9 @@
 
 #include <stdlib.h>
 
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
-
-struct row {
-	struct list link;
-	char *machine, *when, *what;
-	/* count: number of times that the fault applies; 0: no limit. struck: number of times that
-	 * it has applied. */
-	int64_t count, struck, value;
-	double probability;
-};
+#include "sim/common/fault.h"
 
 struct fault_list {
 	struct list rows;
@@ -21,24 +12,12 @@ struct fault_list {
 
 static void add(struct fault_list *l, const struct sim_fault *f)
 {
-	struct row *r = mem_new(struct row);
-
-	r->machine = mem_strdup(f->machine);
-	r->when = mem_strdup(f->when);
-	r->what = mem_strdup(f->what);
-	r->count = f->count;
-	r->value = f->value;
-	r->probability = f->probability;
-	list_push_back(&l->rows, &r->link);
-}
-
-static void row_free(struct row *r)
-{
-	list_remove(&r->link);
-	free(r->machine);
-	free(r->when);
-	free(r->what);
-	free(r);
+	fault_add(&l->rows, &(struct fault){.name = f->machine,
+					    .on = f->when,
+					    .what = f->what,
+					    .count = f->count,
+					    .value = f->value,
+					    .probability = f->probability});
 }
 
 struct fault_list *fault_list_new(const struct sim_faults *begin)
@@ -53,9 +32,7 @@ struct fault_list *fault_list_new(const struct sim_faults *begin)
 
 void fault_list_clear(struct fault_list *l, const char *machine)
 {
-	list_for_each (r, &l->rows, struct row, link)
-		if (!machine || str_eq(r->machine, machine))
-			row_free(r);
+	fault_clear(&l->rows, machine);
 }
 
 void fault_list_free(struct fault_list *l)
@@ -78,21 +55,16 @@ int fault_list_add(struct fault_list *l, const char *text, size_t len, struct er
 	return 0;
 }
 
-static bool is_over(const struct row *r)
-{
-	return r->count > 0 && r->struck >= r->count;
-}
-
 bool fault_list_strikes(struct fault_list *l, const char *machine, const char *when,
 			const char *what, uint64_t (*chance)(void *arg), void *arg, int64_t *value)
 {
-	list_for_each (r, &l->rows, struct row, link) {
-		if (is_over(r) || !str_eq(r->what, what) || (r->when && !str_eq(r->when, when)) ||
-		    (!str_eq(r->machine, "*") && !str_eq(r->machine, machine)))
+	list_for_each (r, &l->rows, struct fault, link) {
+		if (fault_is_over(r) || !str_eq(r->what, what) || !fault_is_of(r->on, when) ||
+		    (!str_eq(r->name, "*") && !str_eq(r->name, machine)))
 			continue;
 		if (r->probability < 1 && (double)chance(arg) >= r->probability * 1e6)
 			continue;
-		r->struck++;
+		fault_struck(r);
 		if (value)
 			*value = r->value;
 		return true;
@@ -104,14 +76,14 @@ json_t *fault_list_json(const struct fault_list *l)
 {
 	json_t *rows = json_array();
 
-	list_for_each (r, (struct list *)&l->rows, struct row, link) {
+	list_for_each (r, (struct list *)&l->rows, struct fault, link) {
 		json_t *o;
 
-		if (is_over(r))
+		if (fault_is_over(r))
 			continue;
-		o = json_pack("{s:s, s:s}", "machine", r->machine, "what", r->what);
-		if (r->when)
-			json_object_set_new(o, "when", json_string(r->when));
+		o = json_pack("{s:s, s:s}", "machine", r->name, "what", r->what);
+		if (r->on)
+			json_object_set_new(o, "when", json_string(r->on));
 		if (r->value)
 			json_object_set_new(o, "value", json_integer(r->value));
 		if (r->count)

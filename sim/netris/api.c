@@ -25,8 +25,8 @@ static void on_who(struct httpd_req *q, void *arg)
  * requires it. */
 static void intrude(struct sim_netris *s, struct nt_cluster *c, const char *path)
 {
-	const struct nt_fault *adds = nt_strikes(s, "OtherAdds", "GET", path);
-	const struct nt_fault *removes = adds ? NULL : nt_strikes(s, "OtherRemoves", "GET", path);
+	const struct fault *adds = nt_strikes(s, "OtherAdds", "GET", path);
+	const struct fault *removes = adds ? NULL : nt_strikes(s, "OtherRemoves", "GET", path);
 	struct nt_server *v = adds	? map_get(s->by_name, str_or(adds->name, ""))
 			      : removes ? map_get(s->by_name, str_or(removes->name, ""))
 					: NULL;

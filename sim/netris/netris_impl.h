@@ -4,6 +4,7 @@
 #include "base/data/json.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "sim/common/fault.h"
 #include "sim/netris/netris.h"
 
 /*
@@ -75,14 +76,6 @@ struct nt_cluster {
 	/* v: members. before: members before the last change. */
 	struct nt_member *v, *before;
 	size_t n, nbefore;
-};
-struct nt_fault {
-	struct list link;
-	/* Kind of the fault, a pointer to an entry of the table of kinds. */
-	const char *what;
-	char *on, *name;
-	int64_t value, count;
-	bool for_ever;
 };
 struct sim_netris {
 	struct sim_netris_spec spec;
@@ -168,8 +161,8 @@ json_t *nt_subnets_json(const struct sim_netris *s);
 /* fault.c. nt_strikes() returns the first fault that applies to the request and counts it
  * down; NULL: none. nt_stands() returns true if a fault is active for `name`, without counting it
  * down. */
-struct nt_fault *nt_strikes(struct sim_netris *s, const char *what, const char *method,
-			    const char *path);
+struct fault *nt_strikes(struct sim_netris *s, const char *what, const char *method,
+			 const char *path);
 bool nt_stands(const struct sim_netris *s, const char *what, const char *name);
 
 #endif

@@ -66,7 +66,7 @@ void nt_reply_text(struct sim_netris *s, struct httpd_req *q, int status, const 
 {
 	const struct httpd_reader broken = {.read = breaks, .done = done_nothing, .size = -1};
 	const char *method = httpd_method(q), *path = httpd_path(q);
-	const struct nt_fault *slow;
+	const struct fault *slow;
 	int64_t ms = s->spec.latency_ms;
 	struct late *l;
 
@@ -115,7 +115,7 @@ bool nt_admitted(struct sim_netris *s, struct httpd_req *q)
 	const char *cookie = httpd_header(q, "Cookie"), *method = httpd_method(q);
 	const char *path = httpd_path(q);
 	const struct session *in;
-	const struct nt_fault *f;
+	const struct fault *f;
 
 	s->requests++;
 	if (nt_strikes(s, "Expire", method, path))
