@@ -58,7 +58,9 @@
 /* Number of closed connections after which the memory that TLS used for them is returned to the
  * system. */
 #define TRIM_ABOVE 256
-/* Number of woken readers that one turn resumes. */
+/* Number of woken readers that one turn resumes. Each run of MHD after a resume walks all suspended
+ * connections (0.9.75), up to 0.3 ms for a thousand that are not in the processor's cache, so very
+ * small slices would cost more than they deliver. */
 #define WAKES 16
 /* Length of the accept queue, enough for a whole fleet that reconnects at once; the kernel may
  * allow less. */
