@@ -59,7 +59,9 @@ PROGRAMS  := $(if $(wildcard cli/main.c),$(B)/drover) $(if $(wildcard wipe/main.
 	     $(if $(wildcard providers/libvirt/main.c),$(B)/drover-libvirt)
 UNIT_SRC  := $(shell find tests/unit tests/contract tests/world -name 'test_*.c' 2>/dev/null | sort)
 UNIT      := $(UNIT_SRC:%.c=$(B)/%)
-HELP_SRC  := $(shell find tests/unit tests/contract tests/world -name '*.c' ! -name 'test_*.c' 2>/dev/null)
+# The simulated loop and network, also for fuzz targets.
+SIMULATED := $(wildcard tests/simulated/*.c)
+HELP_SRC  := $(SIMULATED) $(shell find tests/unit tests/contract tests/world -name '*.c' ! -name 'test_*.c' 2>/dev/null)
 HELP_OBJ  := $(HELP_SRC:%.c=$(B)/%.o)
 FUZZ_SRC  := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ      := $(FUZZ_SRC:tests/fuzz/%.c=build/fuzz/%)
@@ -233,10 +235,10 @@ fuzz: ## run each fuzz target for FUZZ_S seconds
 
 fuzz-targets: $(FUZZ)
 
-build/fuzz/%: tests/fuzz/%.c $(FUZZ_LIBS)
+build/fuzz/%: tests/fuzz/%.c $(SIMULATED:%.c=build/fuzz-clang/%.o) $(FUZZ_LIBS)
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$@)
-	$(Q)clang $(CPPFLAGS) -std=gnu17 -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $< \
+	$(Q)clang $(CPPFLAGS) -std=gnu17 -O1 -g -fsanitize=fuzzer,address,undefined -o $@ $< $(filter %.o,$^) \
 		-Wl,--start-group $(FUZZ_LIBS) -Wl,--end-group $(LDLIBS) -Wl,--as-needed \
 		$(shell pkg-config --libs $(VIRT_PKGS))
 
@@ -249,7 +251,7 @@ $(B)/tests/fuzz/targets.def: FORCE
 	@mkdir -p $(@D); printf 'TARGET(%s)\n' $(notdir $(CORPORA)) | cmp -s - $@ || \
 		printf 'TARGET(%s)\n' $(notdir $(CORPORA)) >$@
 
-$(B)/tests/fuzz/corpora: $(B)/tests/fuzz/corpora.o $(CORPORA:%=%.o) $(LIBS)
+$(B)/tests/fuzz/corpora: $(B)/tests/fuzz/corpora.o $(CORPORA:%=%.o) $(SIMULATED:%.c=$(B)/%.o) $(LIBS)
 	$(call say,LINK,$@)
 	$(link_test)
 

@@ -14,7 +14,7 @@
  * http: the HTTP client. It implements the policy for both transports: deadline, idle limit, byte
  * limits, cancellation, Retry-After, concurrency limits per peer and in total, flow control. A
  * struct http_transport carries the exchanges: with libcurl (http_curl.h), or inside the process
- * (http_mem.h).
+ * (tests/simulated/http_mem.h).
  *
  * Everything runs on the loop thread. At its end a request is removed from every list, then done()
  * is called exactly once, then the request is freed. done() may start, cancel and close anything.

@@ -15,7 +15,7 @@
 /*
  * httpd: the HTTP server: routes, limits and the identity of callers. Connections are accepted by a
  * listener: libmicrohttpd with TLS on the loop (httpd_mhd.h), or a connection inside the process
- * (http_mem.h).
+ * (tests/simulated/http_mem.h).
  *
  * A handler is called on the loop once the request's body has arrived completely (at most max_body
  * bytes, 413 beyond). The handler must answer with exactly one httpd_reply*(), immediately or

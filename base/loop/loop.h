@@ -11,8 +11,9 @@
 
 /*
  * loop: one thread, one event loop, no blocking call. Two backends implement the same functions:
- * libuv (loop_uv.h) and a simulated loop whose clock jumps to the next event (loop_sim.h). No other
- * code in the project calls time(), sleep() or rand(), opens a socket or uses libuv.
+ * libuv (loop_uv.h), and in tests a simulated loop whose clock jumps to the next event
+ * (tests/simulated/loop_sim.h). No other code in the project calls time(), sleep() or rand(), opens
+ * a socket or uses libuv.
  *
  * Timers, deferred calls and groups are in loop.c, the same code for both backends; a backend
  * provides clock, waiting, work, children, signals and descriptors. Everything runs on the loop's

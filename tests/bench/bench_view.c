@@ -13,8 +13,8 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/str.h"
 #include "controller/view/queue.h"
 #include "tests/bench/entry.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/data/json.h"
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/controller.h"

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/httpd/httpd.h"
 #include "base/loop/loop.h"
 

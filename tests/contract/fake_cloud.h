@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/list.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 
 /*
  * fake_cloud: a simulated cloud behind a program of type exec, on the simulated loop. The program

@@ -2,7 +2,7 @@
 #define TESTS_CONTRACT_FAKE_FABRIC_H
 
 #include <stdbool.h>
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/map.h"
 
 /*

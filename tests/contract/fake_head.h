@@ -1,7 +1,7 @@
 #ifndef TESTS_CONTRACT_FAKE_HEAD_H
 #define TESTS_CONTRACT_FAKE_HEAD_H
 
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "providers/provider.h"
 #include "sim/bcm/head.h"
 #include "tests/contract/fake_bmc.h"

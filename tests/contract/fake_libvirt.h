@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "base/data/json.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/map.h"
 #include "tests/contract/fake_bmc.h"
 

@@ -1,8 +1,8 @@
 #ifndef TESTS_CONTRACT_FAKE_NETRIS_H
 #define TESTS_CONTRACT_FAKE_NETRIS_H
 
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "providers/fabric.h"
 #include "sim/netris/netris.h"
 

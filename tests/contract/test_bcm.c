@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 #include "base/arena.h"
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/log.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/provider.h"

@@ -3,7 +3,7 @@
 #include "tests/unit/testing.h"
 
 #include <string.h>
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/bmc_check.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/bmc_check.h"

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/httpd/httpd.h"
 #include "base/data/json.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/store/store.h"
 #include "kube/apiserver/apiserver.h"
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/httpd/httpd.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -2,8 +2,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "redfish/redfish.h"
 /* A fuzz target is one source file, so the fake BMC is included. */

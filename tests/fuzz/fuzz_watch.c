@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/httpd/httpd.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/map.h"
 #include "kube/cache.h"
 

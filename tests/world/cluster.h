@@ -1,7 +1,7 @@
 #ifndef TESTS_WORLD_CLUSTER_H
 #define TESTS_WORLD_CLUSTER_H
 
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/data/json.h"
 #include "base/list.h"
 #include "base/loop/loop.h"

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"

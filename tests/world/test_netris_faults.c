@@ -1,7 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/fabric.h"

@@ -1,8 +1,8 @@
 #ifndef TESTS_WORLD_WORLD_H
 #define TESTS_WORLD_WORLD_H
 
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "controller/controller.h"
 #include "tests/world/server.h"
 #include "tests/contract/fake_cloud.h"

@@ -3,9 +3,9 @@
 
 #include "tests/unit/testing.h"
 
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/data/json.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/store/store.h"
 #include "controller/agent/endpoint.h"
 #include "controller/claims/claims.h"

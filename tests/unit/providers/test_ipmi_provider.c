@@ -1,7 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/provider.h"

@@ -1,6 +1,6 @@
 #include "tests/unit/testing.h"
 
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "providers/jobs.h"
 
 /* One machine queue (job_queue) of a host with three machines (job_machine). run() leaves each job

@@ -1,7 +1,7 @@
 #include "providers/provider.h"
 
 #include <stdlib.h>
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "tests/unit/testing.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/fabric.h"

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/redfish/bmc_rig.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 #include "base/crypto.h"
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"

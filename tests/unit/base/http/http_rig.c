@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include "base/crypto.h"
 #include "base/http/http_curl.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"

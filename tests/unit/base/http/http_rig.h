@@ -2,7 +2,7 @@
 #define TESTS_UNIT_BASE_HTTP_HTTP_RIG_H
 
 #include "base/http/http.h"
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/httpd/httpd.h"
 #include "base/httpd/httpd_mhd.h"
 #include "base/loop/loop.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/http/session.h"
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/retry.h"
 #include "base/str.h"

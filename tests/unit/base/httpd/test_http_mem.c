@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include "base/crypto.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 
 #define IN_PROCESS(name)                                                                           \
 	static void in_process_##name(void **state)                                                \

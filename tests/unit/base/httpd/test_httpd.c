@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "base/httpd/httpd.h"
 #include "base/httpd/httpd_target.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/str.h"
 
 /* --- targets ---------------------------------------------------------------------------------- */

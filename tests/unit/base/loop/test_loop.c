@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "base/buf.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 

@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 #include "base/buf.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/loop/service.h"
 #include "base/mem.h"
 #include "base/str.h"

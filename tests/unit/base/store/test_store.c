@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/buf.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/store/store.h"
 #include "base/store/store_sqlite.h"

@@ -7,7 +7,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/store/store_sqlite.h"

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/buf.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/store/store_sqlite.h"

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/httpd/httpd.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/testing.h"

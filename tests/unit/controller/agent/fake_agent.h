@@ -4,8 +4,8 @@
 #include "tests/unit/testing.h"
 
 #include "base/arena.h"
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "controller/agent/endpoint.h"
 
 /*

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/str.h"
 #include "controller/claims/waiting.h"
 

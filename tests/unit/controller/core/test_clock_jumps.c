@@ -1,6 +1,6 @@
 #include "tests/unit/testing.h"
 
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "controller/core/clock_jumps.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)

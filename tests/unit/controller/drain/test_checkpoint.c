@@ -11,7 +11,7 @@
 #include "base/crypto.h"
 #include "base/httpd/httpd_mhd.h"
 #include "base/log.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"

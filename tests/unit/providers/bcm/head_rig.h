@@ -1,8 +1,8 @@
 #ifndef TESTS_UNIT_PROVIDERS_BCM_HEAD_RIG_H
 #define TESTS_UNIT_PROVIDERS_BCM_HEAD_RIG_H
 
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "providers/bcm/client.h"
 #include "sim/bcm/head.h"
 

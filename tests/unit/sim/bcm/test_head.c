@@ -2,8 +2,8 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/bcm/head.h"

@@ -4,9 +4,9 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 #include "base/data/json.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sim/rack/rack.h"

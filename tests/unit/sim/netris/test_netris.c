@@ -2,8 +2,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/httpd/http_mem.h"
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/http_mem.h"
+#include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "netris/netris.h"

@@ -1,4 +1,4 @@
-#include "base/httpd/http_mem.h"
+#include "tests/simulated/http_mem.h"
 
 #include <stdlib.h>
 #include <string.h>

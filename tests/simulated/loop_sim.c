@@ -1,4 +1,4 @@
-#include "base/loop/loop_sim.h"
+#include "tests/simulated/loop_sim.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-#ifndef BASE_HTTPD_HTTP_MEM_H
-#define BASE_HTTPD_HTTP_MEM_H
+#ifndef TESTS_SIMULATED_HTTP_MEM_H
+#define TESTS_SIMULATED_HTTP_MEM_H
 
 #include "base/http/http.h"
 #include "base/httpd/httpd.h"

@@ -1,5 +1,5 @@
-#ifndef BASE_LOOP_LOOP_SIM_H
-#define BASE_LOOP_LOOP_SIM_H
+#ifndef TESTS_SIMULATED_LOOP_SIM_H
+#define TESTS_SIMULATED_LOOP_SIM_H
 
 #include "base/loop/loop.h"
 
