@@ -31,12 +31,12 @@
  *
  * A signal to the process starts a load:
  *
- *   SIGUSR1  2,000 changes of Nodes, 200 per second, in one tenant after the other
+ *   SIGUSR1  400 changes of Nodes, 200 per second, in one tenant after the other
  *   SIGUSR2  pods that need a free machine, in one tenant after the other. A pod is marked
  *            unschedulable once a BMC was called for the pod before. At the end, the times
  *            are written to the parent process.
  */
-#define FLEET_EVENTS 2000
+#define FLEET_EVENTS 400
 #define FLEET_EVENT_MS 5
 #define FLEET_HISTORY 4000
 #define FLEET_PODS 200
@@ -50,6 +50,8 @@ struct fleet_size {
 	unsigned free;
 	/* True: machines have the label of their rack, as the view shows it */
 	bool racks;
+	/* Number of pods, in addition to `pods`, that need a free machine from the start */
+	unsigned waiting;
 };
 
 /* Ports of the servers and size of their objects, written by the child process once it serves */
@@ -434,12 +436,10 @@ static inline void fleet_root(struct httpd_req *q, void *arg)
 	httpd_reply_json(q, 200, "{\"Systems\": {\"@odata.id\": \"/redfish/v1/Systems\"}}");
 }
 
-/* Creates a pod that fits on no existing Node, because it needs more CPUs than are allocatable, but
- * fits on a new Node. */
-static inline void fleet_mark(void *arg)
+/* Creates pod number p, which fits on no existing Node, because it needs more CPUs than are
+ * allocatable, but fits on a new Node. */
+static inline void fleet_put_waiting(struct fleet *f, unsigned p)
 {
-	struct fleet *f = arg;
-	unsigned p = f->pods++;
 	OWN(arena) a = arena_new();
 
 	fleet_put(f, &f->tenants[p % f->size.tenants], arena_printf(a, "pods/default/wait-%u", p),
@@ -458,6 +458,13 @@ static inline void fleet_mark(void *arg)
 			  " 'reason': 'Unschedulable', 'lastTransitionTime': "
 			  "'2026-11-01T10:30:01Z'}]}}",
 			  p, p));
+}
+
+static inline void fleet_mark(void *arg)
+{
+	struct fleet *f = arg;
+
+	fleet_put_waiting(f, f->pods++);
 	f->marked = loop_clock(f->l);
 	loop_timer_start(&f->pod, FLEET_POD_LIMIT_MS);
 }
@@ -595,8 +602,9 @@ static inline _Noreturn void fleet_serve(const struct fleet_size *size, int to_p
 		f->agent_key = crypto_key_new();
 		f->evidence_key = fleet_evidence_key(f);
 	}
-	for (unsigned i = 0;
-	     i < size->tenants || i < size->machines || i < size->nodes || i < size->pods; i++) {
+	for (unsigned i = 0; i < size->tenants || i < size->machines || i < size->nodes ||
+			     i < size->pods || i < size->waiting;
+	     i++) {
 		OWN(arena) a = arena_new();
 
 		if (i == 0)
@@ -611,6 +619,8 @@ static inline _Noreturn void fleet_serve(const struct fleet_size *size, int to_p
 			fleet_put_node(f, i, 0);
 		if (i < size->pods)
 			fleet_pod(f, i, a);
+		if (i < size->waiting)
+			fleet_put_waiting(f, i);
 	}
 	fleet_api(f, &f->host);
 	for (unsigned t = 0; t < size->tenants; t++)
