@@ -30,6 +30,15 @@ struct waiting {
 	struct book *last;
 	/* Published lists; NULL: none yet */
 	struct book *now;
+	/* Publication in progress, which replaces `now`. book NULL: none */
+	struct dating {
+		struct book *book;
+		/* Rows of `now`. Key: "TENANT/POD" */
+		struct map *before;
+		/* Number of rows of `now` that are in `before`, and of rows of `book` that have
+		 * their time */
+		size_t indexed, dated;
+	} dating;
 	struct loop_timer timer;
 	/* loop_now() of the last publication of lists that had pods; 0: none */
 	int64_t at;
@@ -153,51 +162,90 @@ static const char *key_of(const struct waiting_row *row, struct arena *a)
 	return arena_printf(a, "%s/%s", row->tenant, row->at.pod);
 }
 
-/* Sets since when each pod of `is` waits for its reason: as in the list `was` (NULL: none) if it
- * has the pod with the same reason and claim, otherwise now. */
-static void date(const struct book *was, struct book *is, int64_t now)
+/* Adds one row of the published lists to the index of the publication in progress. */
+static void index_row(struct waiting *w, size_t i)
 {
 	OWN(arena) a = arena_new();
-	OWN(map) before = map_new(NULL);
 
-	for (size_t i = 0; was && i < was->n; i++)
-		map_put(before, key_of(&was->rows[i], a), &was->rows[i]);
-	for (size_t i = 0; i < is->n; i++) {
-		const struct waiting_row *old = map_get(before, key_of(&is->rows[i], a));
-		struct waiting_gang *g = is->rows[i].gang;
-
-		is->rows[i].at.since =
-			old && is_same(&old->at, &is->rows[i].at) ? old->at.since : now;
-		if (g && (!g->since || is->rows[i].at.since < g->since))
-			g->since = is->rows[i].at.since;
-	}
+	map_put(w->dating.before, key_of(&w->now->rows[i], a), &w->now->rows[i]);
 }
 
+/* Sets since when a pod waits for its reason: as in the published lists if they have the pod with
+ * the same reason and claim, otherwise now. */
+static void date_row(struct waiting *w, size_t i)
+{
+	OWN(arena) a = arena_new();
+	struct waiting_row *row = &w->dating.book->rows[i];
+	const struct waiting_row *old = map_get(w->dating.before, key_of(row, a));
+	struct waiting_gang *g = row->gang;
+
+	row->at.since = old && is_same(&old->at, &row->at) ? old->at.since : loop_wall(w->c->loop);
+	if (g && (!g->since || row->at.since < g->since))
+		g->since = row->at.since;
+}
+
+static void start_timer(struct waiting *w)
+{
+	const int64_t due = w->at ? w->at + WAITING_MS - loop_now(w->c->loop) : 0;
+
+	if (!loop_timer_active(&w->timer))
+		loop_timer_start(&w->timer, due > 0 ? due : 0);
+}
+
+static void dating_drop(struct waiting *w)
+{
+	book_drop(&w->dating.book);
+	map_free(w->dating.before);
+	w->dating.before = NULL;
+	w->dating.indexed = w->dating.dated = 0;
+}
+
+/* Ends a publication whose rows all have their times. */
+static void swap(struct waiting *w)
+{
+	const bool changes = (w->now && w->now->n) || w->dating.book->n;
+
+	book_drop(&w->now);
+	w->now = w->dating.book;
+	w->dating.book = NULL;
+	dating_drop(w);
+	w->number += changes || !w->number;
+	if (changes)
+		w->at = loop_now(w->c->loop);
+	if (w->last)
+		start_timer(w);
+	if (changes)
+		w->published(w->arg);
+}
+
+/* Goes on with a publication, or begins one. Handles at most WAITING_ROWS rows in a turn. */
 static void publish(void *arg)
 {
 	struct waiting *w = arg;
-	const bool changes = (w->now && w->now->n) || w->last->n;
+	struct dating *d = &w->dating;
+	size_t left = WAITING_ROWS;
 
-	date(w->now, w->last, loop_wall(w->c->loop));
-	book_drop(&w->now);
-	w->now = w->last;
-	w->last = NULL;
-	w->number += changes || !w->number;
-	if (!changes)
-		return;
-	w->at = loop_now(w->c->loop);
-	w->published(w->arg);
+	if (!d->book) {
+		d->book = w->last;
+		d->before = map_new(NULL);
+		w->last = NULL;
+	}
+	for (; left && w->now && d->indexed < w->now->n; left--)
+		index_row(w, d->indexed++);
+	for (; left && d->dated < d->book->n; left--)
+		date_row(w, d->dated++);
+	if (left)
+		swap(w);
+	else
+		loop_timer_start(&w->timer, 0);
 }
 
 void waiting_end(struct waiting *w)
 {
-	const int64_t due = w->at ? w->at + WAITING_MS - loop_now(w->c->loop) : 0;
-
 	book_drop(&w->last);
 	w->last = w->next;
 	w->next = NULL;
-	if (!loop_timer_active(&w->timer))
-		loop_timer_start(&w->timer, due > 0 ? due : 0);
+	start_timer(w);
 }
 
 /* --- status ----------------------------------------------------------------------------------- */
@@ -270,6 +318,7 @@ void waiting_free(struct waiting *w)
 	loop_timer_stop(&w->timer);
 	book_drop(&w->next);
 	book_drop(&w->last);
+	dating_drop(w);
 	book_drop(&w->now);
 	free(w);
 }

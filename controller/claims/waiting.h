@@ -13,12 +13,14 @@
  * to readers of the leader (controller/view/view.h).
  *
  * A list is published as a whole, once all pods of its plan were reported. It is published at most
- * every WAITING_MS, because a tenant can change all other tenants' places as often as it likes.
+ * every WAITING_MS, because a tenant can change all other tenants' places as often as it likes. The
+ * publication of a long list takes several turns of the loop, with WAITING_ROWS rows in each.
  *
  * On the loop thread.
  * Tests: tests/unit/controller/claims/test_waiting.c, tests/world/test_waiting.c
  */
 #define WAITING_MS 10000
+#define WAITING_ROWS 2000
 
 struct waiting;
 /* A gang of which a pod waits. */

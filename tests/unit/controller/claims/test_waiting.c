@@ -156,6 +156,58 @@ static void since_is_when_reason_and_claim_became_these(void **state)
 	assert_true(b->vc.status.waiting.v[0].since > since);
 }
 
+/* Passes a plan in which n pods wait. */
+static void plan_long(struct bed *b, size_t n, const char *reason)
+{
+	waiting_begin(b->w);
+	for (size_t i = 0; i < n; i++)
+		put(b, arena_printf(b->a, "ns/p-%zu", i), (int64_t)i + 1, reason, NULL);
+	waiting_end(b->w);
+}
+
+/* Becomes true after a few turns. */
+static bool a_few_turns(void *arg)
+{
+	return ++*(unsigned *)arg > 2;
+}
+
+static void a_long_list_is_published_in_several_turns_and_the_next_one_after_it(void **state)
+{
+	struct bed *b = *state;
+	const struct waiting_row *rows;
+	struct loop_stats before;
+	unsigned turns = 0;
+	int64_t since;
+	size_t n;
+
+	plan_long(b, 3 * WAITING_ROWS, "NoCapacity");
+	before = loop_stats(b->c.loop);
+	run(b, 1);
+	assert_int_equal(b->published, 1);
+	assert_true(loop_stats(b->c.loop).turns - before.turns >= 3);
+	rows = waiting_rows(b->w, &n);
+	assert_int_equal(n, 3 * WAITING_ROWS);
+	since = rows[n - 1].at.since;
+
+	/* The last pod waits for the same reason in the next list, which comes while this one is
+	 * published. */
+	run(b, WAITING_MS);
+	plan_long(b, 3 * WAITING_ROWS, "NoCapacity");
+	assert_true(loop_sim_run_cond(b->c.loop, a_few_turns, &turns, loop_now(b->c.loop) + 1));
+	assert_int_equal(b->published, 1);
+	plan_long(b, 1, "QuotaExceeded");
+	run(b, 1);
+	assert_int_equal(b->published, 2);
+	rows = waiting_rows(b->w, &n);
+	assert_int_equal(n, 3 * WAITING_ROWS);
+	assert_int_equal(rows[n - 1].at.since, since);
+	run(b, WAITING_MS);
+	assert_int_equal(b->published, 3);
+	rows = waiting_rows(b->w, &n);
+	assert_int_equal(n, 1);
+	assert_true(rows[0].at.since > since);
+}
+
 static void a_list_is_bounded_in_rows_and_bytes(void **state)
 {
 	struct bed *b = *state;
@@ -290,6 +342,7 @@ int main(void)
 		T(nothing_is_written_before_a_plan_was_gone_through),
 		T(lists_are_published_at_most_every_ten_seconds_and_the_newest_counts),
 		T(since_is_when_reason_and_claim_became_these),
+		T(a_long_list_is_published_in_several_turns_and_the_next_one_after_it),
 		T(a_list_is_bounded_in_rows_and_bytes),
 		T(readers_get_all_pods_of_all_tenants_in_the_order_of_the_queue),
 		T(the_pods_of_a_gang_are_counted_together),
