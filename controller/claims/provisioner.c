@@ -54,7 +54,7 @@
 #define RECLAIM_AGAIN_MS (5 * 60 * 1000)
 /* Interval of checks whether this process may act as leader */
 #define MAY_ACT_MS 2000
-#define SLICE_PODS 250 /* Number of pods reported in one loop turn */
+#define SLICE_PODS 100 /* Number of pods reported in one loop turn */
 /* Delay before the next plan if a claim of this plan was not created because such claims are
  * paused */
 #define AGAIN_MS 1000
@@ -96,6 +96,8 @@ struct provisioner {
 	bool *speaks;
 	/* Number of pods of the plan that were reported so far */
 	size_t told;
+	/* True: begin_reports() was called for this plan */
+	bool reports;
 	/* ms until another plan is needed if nothing changes; 0: never */
 	int64_t first;
 	/* ms until a pod may count as refused (refused.h); 0: never */
@@ -302,19 +304,27 @@ static void on_ready(struct provisioner *s)
 	s->claims = arena_calloc(s->arena, plan->nclaims + 1, sizeof(*s->claims));
 	s->told = 0;
 	s->first = 0;
-	s->learns = refused_plan(s->refused, plan);
+	s->reports = false;
 	is_due(s, gang_holds_after(s->gang_holds, plan, loop_wall(s->c->loop)));
 	is_due(s, plan->npods ? s->stops_end : 0);
 	is_due(s, plan->settles);
 	create_all(s);
 	last_plan_set(s->last_plan, plan, s->claims, loop_wall(s->c->loop),
 		      loop_now(s->c->loop) - s->began);
-	waiting_begin(s->waiting);
-	s->speaks = requests_plan(s->tenants, plan, s->arena);
 	unwanted_plan(s->unwanted, plan);
 	underused_plan(s->underused, plan);
 	reclaims_plan(s->reclaims, plan);
 	bursts_plan(s->bursts, plan);
+}
+
+/* Prepares the reports about a finished plan. In a turn of its own, because it goes through all
+ * pods several times. */
+static void begin_reports(struct provisioner *s)
+{
+	s->reports = true;
+	s->learns = refused_plan(s->refused, s->plan);
+	waiting_begin(s->waiting);
+	s->speaks = requests_plan(s->tenants, s->plan, s->arena);
 	tell_budgets(s);
 }
 
@@ -350,6 +360,8 @@ static void on_slice(void *arg)
 		s->plan = plan_step(s->run, PLAN_SLICE);
 		if (s->plan)
 			on_ready(s);
+	} else if (!s->reports) {
+		begin_reports(s);
 	} else if (!underused_runs(s->underused)) {
 		more = pod_events_of_plan(s->pod_events, s->plan, s->claims, s->speaks, s->told,
 					  SLICE_PODS);
@@ -357,7 +369,7 @@ static void on_slice(void *arg)
 		if (more && (!s->first || more < s->first))
 			s->first = more;
 	}
-	if (!s->plan || s->told < s->plan->npods ||
+	if (!s->plan || !s->reports || s->told < s->plan->npods ||
 	    underused_step(s->underused, world_sync_world(s->sync))) {
 		loop_timer_start(&s->slice, 0);
 		return;

@@ -516,7 +516,7 @@ static const struct {
 } steps[] = {
 	{OBJECT_NODE_POOL, 10, pass_pool},
 	{OBJECT_PROVIDER, 10, pass_provider},
-	{OBJECT_VIRTUAL_CLUSTER, 50, pass_tenant},
+	{OBJECT_VIRTUAL_CLUSTER, 10, pass_tenant},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
