@@ -8,6 +8,7 @@
 #include "controller/claims/pod_events.h"
 #include "api/reasons.h"
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -33,6 +34,8 @@
 /* Time after which a machine with an error in its state is reported as held up, if the p90 of its
  * claim is unknown */
 #define HELD_UP_MS 300000
+/* Number of bytes of the news that are compared */
+#define NEWS_MAX 255
 
 struct pod_events {
 	struct context *c;
@@ -48,7 +51,8 @@ struct pod_events {
 struct told {
 	/* loop_now() of the last event; 0: no event was sent */
 	int64_t at;
-	char news[256];
+	/* hash_of() of the news of the last event */
+	uint64_t news;
 	/* Place in the queue that the last event reported; 0: the event reported no place */
 	size_t place;
 	/* Expected time of service (p50) that the last event reported, wall ms; 0: the event
@@ -182,6 +186,11 @@ static bool is_moved(const struct told *last, int64_t expected)
 	return !expected != !last->expected || by > last->slack || by < -last->slack;
 }
 
+static uint64_t hash_of(const char *news)
+{
+	return hash_keyed(news, strnlen(news, NEWS_MAX), 0);
+}
+
 /* Returns the ms until an event is due; 0: now. *another: true if w->news differs from the news of
  * the last event. */
 static int64_t due_in(const struct reader *r, const struct word *w, bool *another)
@@ -191,8 +200,7 @@ static int64_t due_in(const struct reader *r, const struct word *w, bool *anothe
 	const bool moved = is_other_place(last->place, w->place) || is_moved(last, expected_of(w));
 	const int64_t left = (moved ? POD_EVENTS_AGAIN_MS : POD_EVENTS_KEEP_MS) - age;
 
-	*another = !last->at || strncmp(last->news, w->news, sizeof(last->news) - 1) != 0 ||
-		   !str_eq(last->late, w->late);
+	*another = !last->at || last->news != hash_of(w->news) || !str_eq(last->late, w->late);
 	return *another || left < 0 ? 0 : left;
 }
 
@@ -205,7 +213,7 @@ static void learn(struct told *last, const struct word *w, const struct loop *lo
 	last->slack = w->late ? w->late_ms : (last->expected - loop_wall(loop)) / 4;
 	if (last->slack < POD_EVENTS_AGAIN_MS)
 		last->slack = POD_EVENTS_AGAIN_MS;
-	str_copy(last->news, sizeof(last->news), w->news);
+	last->news = hash_of(w->news);
 }
 
 /* Returns the message with its place and times: "place 4 in the queue, expected 10:20 to 10:31 UTC:
@@ -333,7 +341,7 @@ static int64_t judge_delay(const struct reader *r, struct word *w, const struct 
 	const struct machine_operation *op = m ? m->status.operation : NULL;
 	const char *cause =
 		m ? pod_texts_delay(machine_state_find(str_or(m->status.state, ""))) : NULL;
-	const bool known = strncmp(last->news, w->news, sizeof(last->news) - 1) == 0;
+	const bool known = last->at && last->news == hash_of(w->news);
 	const int64_t now = loop_wall(r->w->c->loop);
 	char text[40];
 	int64_t since, from;
