@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/retry.h"
 #include "base/str.h"
 #include "controller/view/queue.h"
 
@@ -53,6 +54,8 @@ struct note {
 	int64_t written;
 	/* True: a refused write was logged */
 	bool refused;
+	/* Delays after failed writes, reset by a successful one */
+	struct backoff again;
 	/* ConfigMap that is being written */
 	json_t *object;
 };
@@ -158,7 +161,12 @@ static void end(struct note *n, const struct err *e)
 	n->call = NULL;
 	json_decref(n->object);
 	n->object = NULL;
-	n->due = now + (e && e->kind == ERR_DENIED ? TENANT_LIST_AGAIN_MS : TENANT_LIST_MS);
+	if (!e)
+		backoff_reset(&n->again);
+	n->due = now + (!e ? TENANT_LIST_MS
+			: e->kind == ERR_DENIED
+				? TENANT_LIST_AGAIN_MS
+				: backoff_next(&n->again, loop_random(n->l->c->loop)));
 	n->written = e ? 0 : now;
 	if (e && !n->refused)
 		log_warn("the list of waiting pods cannot be written to the tenant's cluster",
@@ -194,6 +202,7 @@ static struct note *note_of(struct tenant_list *l, const char *tenant)
 		n = mem_new(struct note);
 		n->l = l;
 		n->tenant = mem_strdup(tenant);
+		n->again = (struct backoff){TENANT_LIST_MS, TENANT_LIST_AGAIN_MS, 0};
 		map_put(l->notes, tenant, n);
 	}
 	return n;

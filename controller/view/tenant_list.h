@@ -17,7 +17,8 @@
  * The ConfigMap is written at most every TENANT_LIST_MS, if something in it changed, and every
  * TENANT_LIST_KEEP_MS in any case, so that its time shows that it is current. A tenant whose
  * cluster refuses the write (deploy/tenant-rbac.yaml of an older release) is tried again after
- * TENANT_LIST_AGAIN_MS. On the loop thread.
+ * TENANT_LIST_AGAIN_MS. After another error, for example because TENANT_LIST_NS is missing, the
+ * delay begins with TENANT_LIST_MS and doubles up to TENANT_LIST_AGAIN_MS. On the loop thread.
  * Tests: tests/unit/controller/view/test_tenant_list.c
  */
 #define TENANT_LIST_MS 15000

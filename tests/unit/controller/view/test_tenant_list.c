@@ -172,6 +172,35 @@ static void a_cluster_that_refuses_is_asked_again_in_ten_minutes(void **state)
 	assert_non_null(j);
 }
 
+/* A tenant's cluster without the namespace, for example because nobody applied
+ * deploy/tenant-rbac.yaml. */
+static void a_missing_namespace_is_tried_ever_more_rarely(void **state)
+{
+	struct bed *b = *state;
+	struct bench *d = b->d;
+	unsigned first;
+
+	bench_must(d, &d->team, "DELETE", "/api/v1/namespaces/drover-system", NULL);
+	d->team.counted_at = "/configmaps";
+	publish(b, 1, "m");
+	bench_run(d, 4 * TENANT_LIST_MS);
+	first = d->team.counted;
+	assert_true(first > 0);
+	bench_run(d, 2 * TENANT_LIST_AGAIN_MS);
+	d->team.counted = 0;
+	bench_run(d, 2 * TENANT_LIST_AGAIN_MS);
+	/* A patch, and the creation that follows it, every 5 to 10 minutes */
+	assert_in_range(d->team.counted, 2, 10);
+
+	bench_must(d, &d->team, "POST", "/api/v1/namespaces",
+		   "{'metadata': {'name': 'drover-system'}}");
+	bench_run(d, TENANT_LIST_AGAIN_MS + 2 * TENANT_LIST_MS);
+
+	OWN_JSON j = stored(b, NULL);
+
+	assert_non_null(j);
+}
+
 static void the_size_is_bounded(void **state)
 {
 	struct bed *b = *state;
@@ -237,6 +266,7 @@ int main(void)
 		T(an_empty_list_is_written_too),
 		T(it_is_written_again_when_it_changed_and_every_five_minutes),
 		T(a_cluster_that_refuses_is_asked_again_in_ten_minutes),
+		T(a_missing_namespace_is_tried_ever_more_rarely),
 		T(the_size_is_bounded),
 		T(a_tenant_that_is_hung_up_gets_its_list_later),
 		T(each_of_many_tenants_gets_its_list),
