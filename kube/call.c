@@ -288,6 +288,7 @@ static int on_http_data(const char *data, size_t len, void *arg, struct err *e)
 		/* Record the contact at every piece of data, not only at the end of a reply,
 		 * because a watch stays open for minutes. */
 		loop_wall(loop_of(call->c->group));
+	call->received += len;
 	call->feeding = true;
 	rc = call->plain ? 0 : scan_feed(call->scan, data, len, e);
 	call->feeding = false;
@@ -389,6 +390,7 @@ static void send_call(struct kube_call *call)
 		.on_head = on_http_head,
 		.on_data = on_http_data,
 		.paced = true,
+		.piece_bytes = call->piece_bytes,
 		.done = on_http_done,
 		.arg = call,
 	};

@@ -106,6 +106,10 @@ struct kube_call {
 	/* True: the call writes an Event, which changes nothing that a controller acts on, so
 	 * may_change() is not called. */
 	bool tells;
+	/* Number of bytes of replies so far. */
+	uint64_t received;
+	/* Size of the transport's buffer (http_call.piece_bytes); 0: the default. */
+	size_t piece_bytes;
 	/* True: the reply is text, not JSON. */
 	bool plain;
 	bool in_line;

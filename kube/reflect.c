@@ -41,6 +41,9 @@
 /* Size of the buffers for namespace, name and version of an event, which are read before its object
  * is built. */
 #define NOTE_MAX 256
+/* Limits in bytes of the size of a watch's buffer. A longer event arrives in several pieces. */
+#define BUFFER_MIN 4096
+#define BUFFER_MAX 16384
 #define LINE_EXTRA 4096 /* Bytes of a watch line around its object: {"type":...,"object":...}. */
 
 enum phase { RESTING, LISTING, WATCHING };
@@ -63,6 +66,8 @@ struct kube_reflect {
 	struct loop_timer timer;
 	struct backoff backoff;
 	char *rv;
+	/* Number of objects in the last list so far, and of bytes until the end of the last. */
+	uint64_t listed, listed_bytes;
 	bool need_list;
 	/* True: the current watch has delivered something. */
 	bool progress;
@@ -125,6 +130,8 @@ static void on_list_item(json_t *object, void *arg)
 	struct kube_reflect *r = arg;
 
 	r->heard = now(r);
+	r->listed++;
+	r->listed_bytes = r->call->received;
 	r->ops->list_item(object, scan_digest(r->call->scan), r->arg);
 }
 
@@ -132,6 +139,7 @@ static void on_list_restart(void *arg)
 {
 	struct kube_reflect *r = arg;
 
+	r->listed = 0;
 	r->ops->list_begin(r->arg);
 }
 
@@ -176,6 +184,7 @@ static void on_list_done(const char *rv, const struct err *e, void *arg)
 static void begin_list(struct kube_reflect *r)
 {
 	r->phase = LISTING;
+	r->listed = 0;
 	r->ops->list_begin(r->arg);
 	r->call = kube_list_bounded(r->client,
 				    &(struct kube_list_spec){
@@ -314,6 +323,15 @@ static void on_watch_end(struct kube_call *call, json_t *json, const struct err 
 	watch_over(call->arg, e);
 }
 
+/* Returns the size of a watch's buffer, in which an average object of the last list has room one
+ * and a half times. Each of a thousand watches has its own buffer. */
+static size_t buffer_of(const struct kube_reflect *r)
+{
+	const uint64_t each = r->listed ? r->listed_bytes / r->listed * 3 / 2 : 0;
+
+	return each < BUFFER_MIN ? BUFFER_MIN : each > BUFFER_MAX ? BUFFER_MAX : (size_t)each;
+}
+
 static void begin_watch(struct kube_reflect *r)
 {
 	uint64_t seconds = WATCH_S_MIN + loop_random_below(loop_of(r->group), WATCH_S_SPREAD);
@@ -343,6 +361,7 @@ static void begin_watch(struct kube_reflect *r)
 	call->urgent = true;
 	call->no_wait = true;
 	call->timeout_ms = 0;
+	call->piece_bytes = buffer_of(r);
 	call->wanted = r->line;
 	call->lines = true;
 	call->max_item = r->max_item + LINE_EXTRA;

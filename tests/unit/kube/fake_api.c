@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/buf.h"
-#include "tests/simulated/loop_sim.h"
+#include "base/http/http_transport.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "tests/simulated/loop_sim.h"
 
 struct fake_watch {
 	struct fake_api *f;
@@ -240,6 +241,55 @@ struct kube_client *fake_api_client(struct fake_api *f, struct loop_group *g, st
 	return c;
 }
 
+/* A transport that records the buffer sizes of watches. */
+struct spy {
+	struct http_transport base;
+	struct http_transport *below;
+	struct fake_api *f;
+};
+
+static int spy_start(struct http_transport *t, struct http_exchange *x, struct err *e)
+{
+	struct spy *s = (struct spy *)t;
+
+	if (strstr(x->url, "watch=true"))
+		s->f->watch_buffer = x->piece_bytes;
+	return s->below->ops->start(s->below, x, e);
+}
+
+static void spy_want(struct http_transport *t, struct http_exchange *x)
+{
+	struct spy *s = (struct spy *)t;
+
+	s->below->ops->want(s->below, x);
+}
+
+static void spy_cancel(struct http_transport *t, struct http_exchange *x)
+{
+	struct spy *s = (struct spy *)t;
+
+	s->below->ops->cancel(s->below, x);
+}
+
+static void spy_free(struct http_transport *t)
+{
+	struct spy *s = (struct spy *)t;
+
+	s->below->ops->free(s->below);
+	free(s);
+}
+
+static struct http_transport *spy_new(struct fake_api *f, struct http_transport *below)
+{
+	static const struct http_transport_ops ops = {spy_start, spy_want, spy_cancel, spy_free};
+	struct spy *s = mem_new(struct spy);
+
+	s->base.ops = &ops;
+	s->below = below;
+	s->f = f;
+	return &s->base;
+}
+
 void fake_api_start(struct fake_api *f, const struct kube_client_spec *spec)
 {
 	*f = (struct fake_api){.loop = loop_sim_new(7, 1764000000000)};
@@ -249,8 +299,9 @@ void fake_api_start(struct fake_api *f, const struct kube_client_spec *spec)
 	f->d = httpd_new(f->server_g);
 	httpd_route(f->d, "*", "/**", (size_t)4 << 20, on_request, f);
 	http_mem_serve(f->net, FAKE_API_ORIGIN, f->d);
-	f->http = http_new(f->client_g,
-			   http_mem_transport(f->net, f->client_g, "10.0.0.1", NULL, NULL), 0);
+	f->http = http_new(
+		f->client_g,
+		spy_new(f, http_mem_transport(f->net, f->client_g, "10.0.0.1", NULL, NULL)), 0);
 	f->objects = json_object();
 	f->rv = 100;
 	f->c = fake_api_client(f, f->client_g, f->http, spec);

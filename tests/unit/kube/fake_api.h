@@ -46,6 +46,8 @@ struct fake_api {
 	struct fake_watch *watch;
 	/* Number of watches opened so far. */
 	size_t watches;
+	/* Buffer size that the client asked of the transport for the last watch; 0: the default. */
+	size_t watch_buffer;
 };
 
 /* spec NULL: the client gets defaults. spec->config may be NULL, too. */

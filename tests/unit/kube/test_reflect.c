@@ -1,6 +1,8 @@
 #include "tests/unit/testing.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include "base/mem.h"
 #include "base/str.h"
 #include "tests/unit/kube/followed.h"
 
@@ -29,6 +31,30 @@ static void a_bookmark_moves_the_place_to_go_on_from(void **state)
 	assert_true(str_starts(r.watch_query, "170 "));
 	assert_int_equal(r.ill, 0);
 	followed_stop(&r);
+}
+
+/* Returns the buffer size of the watch after a list with one object of about this size. */
+static size_t buffer_after(size_t bytes)
+{
+	struct followed r = {0};
+	char *list = mem_alloc(bytes + 32);
+	size_t buffer;
+
+	memcpy(list, "a=", 2);
+	memset(list + 2, 'x', bytes);
+	memcpy(list + 2 + bytes, "@90", 4);
+	followed_start(&r, list);
+	buffer = r.f.watch_buffer;
+	followed_stop(&r);
+	free(list);
+	return buffer;
+}
+
+static void the_buffer_of_a_watch_has_room_for_an_object_of_the_list(void **state)
+{
+	(void)state;
+	assert_int_equal(buffer_after(10), 4096);
+	assert_in_range(buffer_after(4000), 4500, 8000);
 }
 
 static void a_watch_cut_in_a_line_goes_on_from_the_last_whole_event(void **state)
@@ -262,6 +288,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_bookmark_moves_the_place_to_go_on_from),
+		cmocka_unit_test(the_buffer_of_a_watch_has_room_for_an_object_of_the_list),
 		cmocka_unit_test(a_watch_cut_in_a_line_goes_on_from_the_last_whole_event),
 		cmocka_unit_test(an_expired_version_in_a_stream_leads_to_a_new_list),
 		cmocka_unit_test(an_expired_version_as_status_leads_to_a_new_list_ever_more_slowly),
