@@ -31,13 +31,13 @@
  *
  * A signal to the process starts a load:
  *
- *   SIGUSR1  400 changes of Nodes, 200 per second, in one tenant after the other
+ *   SIGUSR1  2,000 changes of Nodes, up to 1,000 per second, in one tenant after the other
  *   SIGUSR2  pods that need a free machine, in one tenant after the other. A pod is marked
  *            unschedulable once a BMC was called for the pod before. At the end, the times
  *            are written to the parent process.
  */
-#define FLEET_EVENTS 400
-#define FLEET_EVENT_MS 5
+#define FLEET_EVENTS 2000
+#define FLEET_EVENT_MS 1
 #define FLEET_HISTORY 4000
 #define FLEET_PODS 200
 #define FLEET_POD_MS 137 /* Delay in ms after the call for the previous pod */
