@@ -367,6 +367,7 @@ def main():
     args = p.parse_args()
     folder = args.folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-install-"))
     folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o755)  # QEMU runs as its own user
     process.sweep(folder)
     timer, site = testbed.Timer(), Site(folder)
     try:
