@@ -423,10 +423,13 @@ static bool is_ahead(const struct slot *s, const char *rv)
 	return s->learned && kube_rv_older(rv, s->pub.rv);
 }
 
+/* A cache with selectors also drops an object that is ahead of the list: the object did not match
+ * at the list's version, so the watch sends an event of it only if it matches again. */
 static bool is_gone(const struct kube_cache *c, const char *key, const struct slot *s,
 		    const char *rv)
 {
-	return s->seen != c->list_no && !map_has(c->staged, key) && !is_ahead(s, rv);
+	return s->seen != c->list_no && !map_has(c->staged, key) &&
+	       (c->selective || !is_ahead(s, rv));
 }
 
 /* Continues the FNV-1a hash h with the text s. */
@@ -597,8 +600,10 @@ static void on_event(bool deleted, json_t *object, uint64_t digest, void *arg)
 		take(c, object, &w, false, digest);
 		return;
 	}
+	/* With selectors, the event may mean that the object no longer matched. A newer version
+	 * from the reply to a write may not match either, and then has no event. */
 	old = map_get(c->slots, w.key);
-	if (old && !kube_rv_older(w.rv, old->pub.rv))
+	if (old && (!kube_rv_older(w.rv, old->pub.rv) || (c->selective && old->learned)))
 		change(c, w.key, NULL);
 }
 
