@@ -188,11 +188,11 @@ static void a_request_that_was_due_is_sent_once_the_leader_may(void **state)
 	world_run(&w, 20 * 60 * 1000);
 	s.posts = 0;
 	world_wait(&w, has_asked, &s, 320, "the next request");
-	world_run(&w, 293200);
+	world_run(&w, 294000);
 	assert_int_equal(s.posts, 1);
 	w.lease_fails = true;
 	/* The Lease is renewed at least every 2.5 s, and lost after 9.5 s without. */
-	world_run(&w, 6600);
+	world_run(&w, 5900);
 	assert_int_equal(s.posts, 1);
 	w.lease_fails = false;
 	world_run(&w, 10 * 1000);
