@@ -76,6 +76,11 @@ int err_wrap(struct err *e, const char *fmt, ...)
 int err_errno_at(struct err *e, int num, const char *where, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5), nonnull(1, 3, 4), warn_unused_result));
 
+/* The same without a result, for a function that reports its failure in another way than by -1. */
+#define err_note(...) ((void)!err_set(__VA_ARGS__))
+#define err_note_wrap(...) ((void)!err_wrap(__VA_ARGS__))
+#define err_note_errno(...) ((void)!err_errno(__VA_ARGS__))
+
 void err_clear(struct err *e);
 
 /* Replaces an error that is stored for long, because a struct err is large and most are empty:

@@ -80,11 +80,11 @@ static BIO *reader(const char *text, size_t len, struct err *e)
 	BIO *in;
 
 	if (len > PEM_BYTES_MAX) {
-		(void)!err_set(e, ERR_INVALID, 0, "has more than %zu bytes", PEM_BYTES_MAX);
+		err_note(e, ERR_INVALID, 0, "has more than %zu bytes", PEM_BYTES_MAX);
 		return NULL;
 	}
 	if (memchr(text, '\0', len)) {
-		(void)!err_set(e, ERR_INVALID, 0, "is not PEM: has a NUL in it");
+		err_note(e, ERR_INVALID, 0, "is not PEM: has a NUL in it");
 		return NULL;
 	}
 	in = BIO_new_mem_buf(text, (int)len);
@@ -229,7 +229,7 @@ static struct secret *text_of(EVP_PKEY *key, struct err *e)
 		s = secret_new(data, (size_t)n);
 		secret_wipe(data, (size_t)n);
 	} else {
-		(void)!err_set(e, ERR_INVALID, 0, "has a private key that cannot be read");
+		err_note(e, ERR_INVALID, 0, "has a private key that cannot be read");
 	}
 	BIO_free(out);
 	return s;
@@ -244,12 +244,12 @@ static struct secret *key_text(const struct block *b, struct err *e)
 		return none(encrypted(e));
 	key = key_of(b);
 	if (!key)
-		(void)!err_set(e, ERR_INVALID, 0, "has a private key that cannot be read");
+		err_note(e, ERR_INVALID, 0, "has a private key that cannot be read");
 	else if (!is_usable(key))
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "want a key for RSA of %d to %d bits, P-256, P-384, P-521, Ed25519 "
-			       "or Ed448",
-			       RSA_BITS_MIN, RSA_BITS_MAX);
+		err_note(e, ERR_INVALID, 0,
+			 "want a key for RSA of %d to %d bits, P-256, P-384, P-521, Ed25519 "
+			 "or Ed448",
+			 RSA_BITS_MIN, RSA_BITS_MAX);
 	else
 		s = text_of(key, e);
 	EVP_PKEY_free(key);
@@ -275,7 +275,7 @@ struct secret *pem_key(const char *text, size_t len, struct err *e)
 	}
 	BIO_free(in);
 	if (!found && more == 0)
-		(void)!err_set(e, ERR_INVALID, 0, "is not PEM of a private key");
+		err_note(e, ERR_INVALID, 0, "is not PEM of a private key");
 	return s;
 }
 

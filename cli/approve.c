@@ -262,11 +262,11 @@ static const char *login_of(struct cli_client *c, const json_t *m, struct arena 
 
 	name = own ? own : json_str_at(p, "spec", "credentialsSecretRef", "name");
 	if (!own && p && !name)
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "no Secret with the BMC's password is named: set "
-			       "spec.bmc.credentialsSecretRef of the machine, or "
-			       "spec.credentialsSecretRef of provider %s",
-			       provider);
+		err_note(e, ERR_INVALID, 0,
+			 "no Secret with the BMC's password is named: set "
+			 "spec.bmc.credentialsSecretRef of the machine, or "
+			 "spec.credentialsSecretRef of provider %s",
+			 provider);
 	return name ? arena_strdup(a, name) : NULL;
 }
 

@@ -405,34 +405,33 @@ static void link_item(const struct audit *a, struct item *it, const struct item 
 
 	if (before && before->row.tenancy == it->row.tenancy &&
 	    before->row.attempt == it->row.attempt) {
-		(void)!err_set(e, ERR_DENIED, 0,
-			       "another record of this machine, tenancy and attempt differs "
-			       "from this one");
+		err_note(e, ERR_DENIED, 0,
+			 "another record of this machine, tenancy and attempt differs "
+			 "from this one");
 		broken(it);
 	} else if (!name) {
 		it->row.chain = AUDIT_FIRST;
 		if (before || it->ev.attempt > 1) {
-			(void)!err_set(
-				e, ERR_DENIED, 0,
-				"spec.previous: missing, although %s; only the first record of a "
-				"machine has no spec.previous",
-				before ? arena_printf(a->arena, "record %s came before",
-						      before->row.record)
-				       : "attempt 1 came before");
+			err_note(e, ERR_DENIED, 0,
+				 "spec.previous: missing, although %s; only the first record of a "
+				 "machine has no spec.previous",
+				 before ? arena_printf(a->arena, "record %s came before",
+						       before->row.record)
+					: "attempt 1 came before");
 			broken(it);
 		}
 	} else if (!prev) {
 		it->row.chain = before ? AUDIT_GAP : AUDIT_NOT_GIVEN;
 	} else if (!str_eq(prev->digest, digest)) {
-		(void)!err_set(e, ERR_DENIED, 0,
-			       "spec.previous.digest: differs from the digest of record %s", name);
+		err_note(e, ERR_DENIED, 0,
+			 "spec.previous.digest: differs from the digest of record %s", name);
 		broken(it);
 	} else if (!before || !str_eq(prev->digest, before->digest) ||
 		   !follows(&it->ev, &prev->ev)) {
-		(void)!err_set(e, ERR_DENIED, 0,
-			       "spec.previous: %s is not the record directly "
-			       "before this one",
-			       name);
+		err_note(e, ERR_DENIED, 0,
+			 "spec.previous: %s is not the record directly "
+			 "before this one",
+			 name);
 		broken(it);
 	} else {
 		it->row.chain = AUDIT_LINKED;

@@ -150,14 +150,13 @@ static struct secret *read_secret(const char *path, struct err *e)
 	size_t n;
 
 	if (!f) {
-		(void)!err_errno(e, errno, "%s", path);
+		err_note_errno(e, errno, "%s", path);
 		return NULL;
 	}
 	text = mem_alloc(FILE_BYTES);
 	n = fread(text, 1, FILE_BYTES - 1, f);
 	if (ferror(f) || n == FILE_BYTES - 1)
-		(void)!err_set(e, ERR_INVALID, 0, "%s: cannot be read, or is larger than 256 KiB",
-			       path);
+		err_note(e, ERR_INVALID, 0, "%s: cannot be read, or is larger than 256 KiB", path);
 	else
 		s = secret_new(text, without_line_end(text, n));
 	secret_wipe(text, FILE_BYTES);

@@ -34,7 +34,7 @@ static struct secret *value_of(const json_t *secret, const char *name, const cha
 
 	if (coded)
 		return cli_decoded(coded, e);
-	(void)!err_set(e, ERR_NOT_FOUND, 0, "Secret %s has no key %s", name, key);
+	err_note(e, ERR_NOT_FOUND, 0, "Secret %s has no key %s", name, key);
 	return NULL;
 }
 

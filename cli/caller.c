@@ -17,6 +17,6 @@ const char *cli_caller(struct cli_client *c, struct arena *a, struct err *e)
 	const char *name = json_str_at(o, "status", "userInfo", "username");
 
 	if (o && str_empty(name))
-		(void)!err_set(e, ERR_PROTOCOL, 0, "the API server reports no user name");
+		err_note(e, ERR_PROTOCOL, 0, "the API server reports no user name");
 	return str_empty(name) ? NULL : arena_strdup(a, name);
 }

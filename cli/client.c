@@ -107,8 +107,8 @@ static struct kube_config *load(const char *path, const char *context, struct er
 	if (found)
 		return found;
 	was = *e;
-	(void)!err_set(e, was.kind, was.code,
-		       "%.170s; give another --kubeconfig FILE or --context NAME", was.text);
+	err_note(e, was.kind, was.code, "%.170s; give another --kubeconfig FILE or --context NAME",
+		 was.text);
 	return NULL;
 }
 
@@ -122,11 +122,10 @@ static struct kube_config *of_kubectl(const char *context, struct err *e)
 	if (path && access(path, F_OK) == 0)
 		found = load(path, context, e);
 	else
-		(void)!err_set(
-			e, ERR_NOT_FOUND, 0,
-			"no cluster given: there is no ~/.kube/config, and this is not a pod. "
-			"Give --kubeconfig FILE or set KUBECONFIG (for `drover up`: "
-			"~/.drover/up/host.conf)");
+		err_note(e, ERR_NOT_FOUND, 0,
+			 "no cluster given: there is no ~/.kube/config, and this is not a pod. "
+			 "Give --kubeconfig FILE or set KUBECONFIG (for `drover up`: "
+			 "~/.drover/up/host.conf)");
 	free(path);
 	return found;
 }
@@ -144,7 +143,7 @@ struct kube_config *cli_kubeconfig(const char *path, const char *context, struct
 			       : kube_config_in_cluster(e);
 	found = load(given, context, e);
 	if (!found)
-		(void)!err_wrap(e, "KUBECONFIG");
+		err_note_wrap(e, "KUBECONFIG");
 	return found;
 }
 
@@ -258,8 +257,8 @@ struct secret *cli_token(struct cli_client *c, const char *ns, const char *accou
 	reply = answered(&a, e);
 	token = json_str_at(reply, "status", "token");
 	if (reply && !token)
-		(void)!err_set(e, ERR_PROTOCOL, 0,
-			       "the API server answered the TokenRequest without a token");
+		err_note(e, ERR_PROTOCOL, 0,
+			 "the API server answered the TokenRequest without a token");
 	return token ? secret_from_str(token) : NULL;
 }
 
@@ -477,24 +476,22 @@ json_t *cli_machine(struct cli_client *c, const char *name, struct err *e)
 	OWN_JSON n = cli_get(c, OBJECT_NODE_CLAIM, name, e);
 	if (!n) {
 		if (e->kind == ERR_NOT_FOUND && !is_served(c, OBJECT_MACHINE))
-			(void)!err_set(e, ERR_NOT_FOUND, 0, NO_TYPE,
-				       object_kinds[OBJECT_MACHINE].plural);
+			err_note(e, ERR_NOT_FOUND, 0, NO_TYPE, object_kinds[OBJECT_MACHINE].plural);
 		else if (e->kind == ERR_NOT_FOUND)
-			(void)!err_set(
-				e, ERR_NOT_FOUND, 0,
-				"there is no Machine %s, and no Node of that name that drover "
-				"manages (NodeClaim)",
-				name);
+			err_note(e, ERR_NOT_FOUND, 0,
+				 "there is no Machine %s, and no Node of that name that drover "
+				 "manages (NodeClaim)",
+				 name);
 		return NULL;
 	}
 	of = json_str_at(n, "spec", "machineRef", "name");
 	if (!of)
 		of = json_str_at(n, "status", "machineRef", "name");
 	if (!of) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0,
-			       "NodeClaim %s has no machine yet; `drover why claim/%s` shows "
-			       "what it waits for",
-			       name, name);
+		err_note(e, ERR_NOT_FOUND, 0,
+			 "NodeClaim %s has no machine yet; `drover why claim/%s` shows "
+			 "what it waits for",
+			 name, name);
 		return NULL;
 	}
 	return cli_get(c, OBJECT_MACHINE, of, e);

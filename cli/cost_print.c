@@ -331,8 +331,8 @@ json_t *cost_opencost(const char *provider, const struct provider_object_instanc
 	char each[MONEY_TEXT], about[512];
 
 	if (gpus <= 0 || price < 0) {
-		(void)!err_set(e, ERR_INVALID, 0, "instance type %s of Provider %s has no %s",
-			       t->name, provider, gpus > 0 ? "pricePerHour" : GPU);
+		err_note(e, ERR_INVALID, 0, "instance type %s of Provider %s has no %s", t->name,
+			 provider, gpus > 0 ? "pricePerHour" : GPU);
 		return NULL;
 	}
 	money_format(price / gpus + (price % gpus > 0), each);

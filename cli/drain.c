@@ -39,8 +39,8 @@ static json_t *selector(const char *text, struct arena *a, struct err *e)
 	}
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.v[i].op == SELECTOR_GT || s.v[i].op == SELECTOR_LT) {
-			(void)!err_set(e, ERR_INVALID, 0,
-				       "%s: Gt and Lt are not supported in a Drain", s.v[i].key);
+			err_note(e, ERR_INVALID, 0, "%s: Gt and Lt are not supported in a Drain",
+				 s.v[i].key);
 			json_decref(list);
 			return NULL;
 		}

@@ -110,7 +110,7 @@ static void *decode(struct explain_question *q, enum object_kind_id kind, const 
 
 	if (object_decode(&object_kinds[kind], o, q->a, &out, &e) == 0)
 		return out;
-	(void)!err_wrap(&e, "%s %s", object_kinds[kind].kind, q->name);
+	err_note_wrap(&e, "%s %s", object_kinds[kind].kind, q->name);
 	finish(q, &e);
 	return NULL;
 }
@@ -305,14 +305,13 @@ static void none_here(struct explain_question *q)
 		return;
 	}
 	if (q->only)
-		(void)!err_set(&none, ERR_NOT_FOUND, 0,
-			       "there is no %s %s; `drover get %s` lists them", k->kind, q->name,
-			       k->plural);
+		err_note(&none, ERR_NOT_FOUND, 0, "there is no %s %s; `drover get %s` lists them",
+			 k->kind, q->name, k->plural);
 	else
-		(void)!err_set(&none, ERR_NOT_FOUND, 0,
-			       "drover has no object named %s; `drover get machines,claims` lists "
-			       "machines and claims; name a pod as TENANT/NAMESPACE/POD",
-			       q->name);
+		err_note(&none, ERR_NOT_FOUND, 0,
+			 "drover has no object named %s; `drover get machines,claims` lists "
+			 "machines and claims; name a pod as TENANT/NAMESPACE/POD",
+			 q->name);
 	finish(q, &none);
 }
 
@@ -587,8 +586,8 @@ static void on_pod(json_t *o, const struct err *e, void *arg)
 	struct err none;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
-		(void)!err_set(&none, ERR_NOT_FOUND, 0, "tenant %s has no pod %s/%s", q->name,
-			       q->ns, q->pod);
+		err_note(&none, ERR_NOT_FOUND, 0, "tenant %s has no pod %s/%s", q->name, q->ns,
+			 q->pod);
 		finish(q, &none);
 	} else if (e) {
 		pod_unknown(q, arena_printf(q->a, "the tenant's API server: %s", e->text));
@@ -649,9 +648,9 @@ static void on_members(const char *rv, const struct err *e, void *arg)
 		return;
 	}
 	if (!q->member) {
-		(void)!err_set(&none, ERR_NOT_FOUND, 0,
-			       "tenant %s has no pods of a gang %s in namespace %s", q->name,
-			       q->wanted, q->ns);
+		err_note(&none, ERR_NOT_FOUND, 0,
+			 "tenant %s has no pods of a gang %s in namespace %s", q->name, q->wanted,
+			 q->ns);
 		finish(q, &none);
 		return;
 	}
@@ -716,8 +715,8 @@ static void on_tenant(json_t *o, const struct err *e, void *arg)
 	struct err none;
 
 	if (e && e->kind == ERR_NOT_FOUND) {
-		(void)!err_set(&none, ERR_NOT_FOUND, 0, "there is no tenant (VirtualCluster) %s",
-			       q->name);
+		err_note(&none, ERR_NOT_FOUND, 0, "there is no tenant (VirtualCluster) %s",
+			 q->name);
 		e = &none;
 	}
 	if (e) {

@@ -186,11 +186,11 @@ static struct secret *value_of(struct network *w, const char *name, const char *
 	const char *coded = json_str_at(o, "data", key);
 
 	if (!o) {
-		(void)!err_wrap(e, "Secret %s in namespace %s", name, w->ns);
+		err_note_wrap(e, "Secret %s in namespace %s", name, w->ns);
 		return NULL;
 	}
 	if (!coded) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "Secret %s has no key %s", name, key);
+		err_note(e, ERR_NOT_FOUND, 0, "Secret %s has no key %s", name, key);
 		return NULL;
 	}
 	return cli_decoded(coded, e);

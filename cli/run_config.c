@@ -87,9 +87,9 @@ json_t *run_config_read(const char *path, const struct argp_option *options, run
 	if (text) {
 		tree = yaml_parse(text, len, e);
 		if (!tree)
-			(void)!err_wrap(e, "%s", path);
+			err_note_wrap(e, "%s", path);
 		else if (!json_is_object(tree))
-			(void)!err_set(e, ERR_INVALID, 0, "%s: want a mapping of options", path);
+			err_note(e, ERR_INVALID, 0, "%s: want a mapping of options", path);
 	}
 	free(text);
 	if (!json_is_object(tree))
@@ -97,13 +97,13 @@ json_t *run_config_read(const char *path, const struct argp_option *options, run
 	json_object_foreach (tree, key, v) {
 		o = option_of(options, key);
 		if (!o || str_eq(key, "config")) {
-			(void)!err_set(e, ERR_INVALID, 0, "%s: %.64s: %s", path, key,
-				       o ? "not allowed in the file"
-					 : "no such option; `drover run --help` lists all options");
+			err_note(e, ERR_INVALID, 0, "%s: %.64s: %s", path, key,
+				 o ? "not allowed in the file"
+				   : "no such option; `drover run --help` lists all options");
 			return NULL;
 		}
 		if (give_all(o, v, keep, set, to, e) < 0) {
-			(void)!err_wrap(e, "%s: %s", path, key);
+			err_note_wrap(e, "%s: %s", path, key);
 			return NULL;
 		}
 	}

@@ -29,8 +29,7 @@ struct tarball *tarball_new(FILE *to, int64_t time)
 	t->out_size = ZSTD_CStreamOutSize();
 	t->out = mem_alloc(t->out_size);
 	if (!t->z)
-		(void)!err_set(&t->failed, ERR_CAPACITY, 0,
-			       "not enough memory to compress the archive");
+		err_note(&t->failed, ERR_CAPACITY, 0, "not enough memory to compress the archive");
 	else
 		(void)ZSTD_CCtx_setParameter(t->z, ZSTD_c_compressionLevel, LEVEL);
 	return t;
@@ -55,9 +54,9 @@ static void write_out(struct tarball *t, const void *data, size_t len, ZSTD_EndD
 
 		left = ZSTD_compressStream2(t->z, &out, &in, end);
 		if (ZSTD_isError(left))
-			(void)!err_set(&t->failed, ERR_CAPACITY, 0, "%s", ZSTD_getErrorName(left));
+			err_note(&t->failed, ERR_CAPACITY, 0, "%s", ZSTD_getErrorName(left));
 		else if (fwrite(t->out, 1, out.pos, t->to) != out.pos)
-			(void)!err_set(&t->failed, ERR_UNAVAILABLE, errno, "%s", strerror(errno));
+			err_note(&t->failed, ERR_UNAVAILABLE, errno, "%s", strerror(errno));
 	}
 }
 
@@ -76,7 +75,7 @@ void tarball_add(struct tarball *t, const char *name, const void *data, size_t l
 	int64_t sum = 0;
 
 	if (!str_copy(head, 100, name)) {
-		(void)!err_set(&t->failed, ERR_INVALID, 0, "%s: the name is too long", name);
+		err_note(&t->failed, ERR_INVALID, 0, "%s: the name is too long", name);
 		return;
 	}
 	put_number(head + 100, 8, 0600); /* file mode: only the owner may read and write */
@@ -106,7 +105,7 @@ int tarball_end(struct tarball *t, struct err *e)
 
 	write_out(t, zeros, sizeof(zeros), ZSTD_e_end);
 	if (t->failed.kind == ERR_NONE && fflush(t->to) != 0)
-		(void)!err_set(&t->failed, ERR_UNAVAILABLE, errno, "%s", strerror(errno));
+		err_note(&t->failed, ERR_UNAVAILABLE, errno, "%s", strerror(errno));
 	if (t->failed.kind == ERR_NONE)
 		return 0;
 	*e = t->failed;

@@ -27,9 +27,9 @@ static bool is_able(const char *type, int fd, struct err *e)
 	int status;
 
 	if (setupterm(type, fd, &status) == ERR || !cursor_address || !clear_screen) {
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "terminal type '%s' is unknown or cannot move the cursor",
-			       str_or(type, ""));
+		err_note(e, ERR_INVALID, 0,
+			 "terminal type '%s' is unknown or cannot move the cursor",
+			 str_or(type, ""));
 		return false;
 	}
 	return true;

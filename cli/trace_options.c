@@ -22,7 +22,7 @@ static struct secret *read_token(const char *path, struct err *e)
 		if (n)
 			s = secret_new(b.data, n);
 		else
-			(void)!err_set(e, ERR_INVALID, 0, "%s: has no token", path);
+			err_note(e, ERR_INVALID, 0, "%s: has no token", path);
 	}
 	secret_wipe(b.data, b.len);
 	buf_done(&b);

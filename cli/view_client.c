@@ -157,7 +157,7 @@ static json_t *get(struct view_client *v, const char *path, struct err *e)
 		v->until = loop_now(v->c->loop) + v->w.total_ms;
 	for (int n = 0; n < TRIES && !j; n++) {
 		if (v->until && loop_now(v->c->loop) >= v->until) {
-			(void)!err_set(e, ERR_TIMEOUT, 0, "no answer within %u ms", v->w.total_ms);
+			err_note(e, ERR_TIMEOUT, 0, "no answer within %u ms", v->w.total_ms);
 			break;
 		}
 		j = v->peer ? get_directly(v, path, e) : get_by_proxy(v, path, e);
@@ -286,7 +286,7 @@ static void advise(struct view_client *v, struct err *e)
 	else if (was.kind == ERR_UNAVAILABLE || was.kind == ERR_TIMEOUT)
 		help = "`drover check` shows whether drover runs";
 	if (help)
-		(void)!err_set(e, was.kind, was.code, "%.130s; what helps: %s", was.text, help);
+		err_note(e, was.kind, was.code, "%.130s; what helps: %s", was.text, help);
 }
 
 /* Chooses the place at which the view answers, and returns the first page of a list from there;
@@ -331,8 +331,7 @@ static json_t *read_list(struct view_client *v, const char *path, const char *ro
 	if (!list)
 		return NULL;
 	if (!json_is_array(all)) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "%s: the leader's reply has no list '%s'", path,
-			       rows);
+		err_note(e, ERR_PROTOCOL, 0, "%s: the leader's reply has no list '%s'", path, rows);
 		return NULL;
 	}
 	while (json_str_at(page, "continue")) {
@@ -344,8 +343,8 @@ static json_t *read_list(struct view_client *v, const char *path, const char *ro
 			return NULL;
 		if (!json_array_size(json_object_get(page, rows)) ||
 		    json_array_size(all) > VIEW_CLIENT_ROWS_MAX) {
-			(void)!err_set(e, ERR_PROTOCOL, 0,
-				       "%s: the leader sent an empty page or too many rows", path);
+			err_note(e, ERR_PROTOCOL, 0,
+				 "%s: the leader sent an empty page or too many rows", path);
 			return NULL;
 		}
 		json_array_extend(all, json_object_get(page, rows));

@@ -297,9 +297,9 @@ static void ask_cluster(struct verify *v)
 	host = cli_kubeconfig(v->kubeconfig, v->context, &e);
 
 	if (!host && v->nnames)
-		(void)!err_wrap(
-			&e, "there is no such file, and drover cannot ask the host cluster for a "
-			    "WipeRecord of this name");
+		err_note_wrap(&e,
+			      "there is no such file, and drover cannot ask the host cluster for a "
+			      "WipeRecord of this name");
 	if (!host) {
 		complain(v, v->nnames ? v->names[0] : "host cluster", e.text);
 		return;

@@ -189,7 +189,7 @@ static int identify(struct kube_cache *c, const json_t *object, struct who *w)
 	 * could share a key. */
 	if (str_empty(w->name) || strlen(w->name) > MAX_NAME || strlen(w->ns) > MAX_NAME ||
 	    strchr(w->name, '/') || strchr(w->ns, '/')) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "an object without a proper metadata.name");
+		err_note(&e, ERR_PROTOCOL, 0, "an object without a proper metadata.name");
 		tell_bad(c, object, &e);
 		return -1;
 	}

@@ -117,9 +117,8 @@ void kube_call_start(struct kube_call *call)
 	call->was_sent = false;
 	call->deadline = call->timeout_ms ? loop_now(loop_of(c->group)) + limit : INT64_MAX;
 	if (call->refused.kind == ERR_NONE && !call->urgent && c->in_line >= KUBE_QUEUE_MAX)
-		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
-			       "%s: not sent: %d calls are queued already", c->name,
-			       KUBE_QUEUE_MAX);
+		err_note(&call->refused, ERR_UNAVAILABLE, 0,
+			 "%s: not sent: %d calls are queued already", c->name, KUBE_QUEUE_MAX);
 	if (call->refused.kind != ERR_NONE) {
 		refuse(call);
 		return;
@@ -135,8 +134,8 @@ void kube_client_drop_queued(struct kube_client *c)
 	list_for_each (call, &c->queued, struct kube_call, link) {
 		if (call->urgent)
 			continue;
-		(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
-			       "%s: dropped from the queue before it was sent", c->name);
+		err_note(&call->refused, ERR_UNAVAILABLE, 0,
+			 "%s: dropped from the queue before it was sent", c->name);
 		refuse(call);
 	}
 }
@@ -457,8 +456,8 @@ void kube_client_pump(void *arg)
 				continue;
 			}
 			if (still_holds(call, &e) < 0) {
-				(void)!err_set(&call->refused, ERR_UNAVAILABLE, 0,
-					       "%s: not sent: %s", c->name, e.text);
+				err_note(&call->refused, ERR_UNAVAILABLE, 0, "%s: not sent: %s",
+					 c->name, e.text);
 				refuse(call);
 				continue;
 			}
@@ -490,8 +489,8 @@ static void on_call_timer(void *arg)
 	if (call->refused.kind != ERR_NONE)
 		e = call->refused;
 	else
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s: not sent in time: %zu calls are queued",
-			       call->c->name, call->c->in_line);
+		err_note(&e, ERR_UNAVAILABLE, 0, "%s: not sent in time: %zu calls are queued",
+			 call->c->name, call->c->in_line);
 	settle(call, NULL, &e);
 }
 
@@ -515,9 +514,9 @@ static void status_err(const struct http_reply *r, struct err *e)
 	if (str_eq(json_str_at(j, "kind"), "Status") && (reason || message)) {
 		uint32_t retry = e->retry_after_ms;
 
-		(void)!err_set(e, e->kind, r->status, "%s: %.*s%s%.130s", str_or(reason, "Unknown"),
-			       cause ? 90 : 200, str_or(message, "no message"), cause ? " " : "",
-			       str_or(cause, ""));
+		err_note(e, e->kind, r->status, "%s: %.*s%s%.130s", str_or(reason, "Unknown"),
+			 cause ? 90 : 200, str_or(message, "no message"), cause ? " " : "",
+			 str_or(cause, ""));
 		e->retry_after_ms = retry;
 	}
 }
@@ -608,8 +607,8 @@ static void on_http_done(const struct http_reply *r, const struct err *e, void *
 	} else if (r && (scan_end(call->scan, &mine) < 0 || read_whole(call, &mine) < 0)) {
 		e = &mine;
 	} else if (r && !call->on_item && !json_is_object(call->reply)) {
-		(void)!err_set(&mine, ERR_PROTOCOL, r->status, "%s: the reply is not an object",
-			       call->path);
+		err_note(&mine, ERR_PROTOCOL, r->status, "%s: the reply is not an object",
+			 call->path);
 		e = &mine;
 	}
 	/* The error quotes the server's reply, which may in turn quote the request with its token:
@@ -645,11 +644,11 @@ char *kube_path(const struct kube_resource *r, const char *ns, const char *name,
 	else
 		buf_printf(&b, "/apis/%s/%s", r->group, r->version);
 	if (ns && !r->namespaced) {
-		(void)!err_set(e, ERR_INVALID, 0, "%s are cluster-scoped", r->plural);
+		err_note(e, ERR_INVALID, 0, "%s are cluster-scoped", r->plural);
 		goto fail;
 	}
 	if (name && !ns && r->namespaced) {
-		(void)!err_set(e, ERR_INVALID, 0, "%s \"%s\": no namespace given", r->plural, name);
+		err_note(e, ERR_INVALID, 0, "%s \"%s\": no namespace given", r->plural, name);
 		goto fail;
 	}
 	if (ns) {

@@ -257,7 +257,7 @@ struct kube_call *kube_create(struct kube_client *c, const struct kube_resource 
 	char *path = NULL;
 
 	if (r->namespaced && !ns)
-		(void)!err_set(&e, ERR_INVALID, 0, "%s: no namespace given", r->plural);
+		err_note(&e, ERR_INVALID, 0, "%s: no namespace given", r->plural);
 	else
 		path = managed(kube_path(r, ns, NULL, NULL, &e));
 	call = kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);

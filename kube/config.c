@@ -101,15 +101,15 @@ static struct secret *read_file(const char *path, struct err *e)
 	size_t n;
 
 	if (!f) {
-		(void)!err_errno(e, errno, "%s", path);
+		err_note_errno(e, errno, "%s", path);
 		return NULL;
 	}
 	data = mem_alloc(MAX_FILE + 1);
 	n = fread(data, 1, MAX_FILE + 1, f);
 	if (ferror(f))
-		(void)!err_errno(e, errno, "%s", path);
+		err_note_errno(e, errno, "%s", path);
 	else if (n > MAX_FILE)
-		(void)!err_set(e, ERR_INVALID, 0, "%s: has more than %zu bytes", path, MAX_FILE);
+		err_note(e, ERR_INVALID, 0, "%s: has more than %zu bytes", path, MAX_FILE);
 	else
 		s = secret_new(data, n);
 	secret_wipe(data, n);
@@ -330,10 +330,10 @@ static const json_t *named(struct reader *r, const json_t *top, const char *list
 		(void)str_format(path, 64, "%s[%zu].%s", list, i, inner);
 		if (json_is_object(o))
 			return o;
-		(void)!err_set(r->e, ERR_INVALID, 0, "%s: want an object", path);
+		err_note(r->e, ERR_INVALID, 0, "%s: want an object", path);
 		return NULL;
 	}
-	(void)!err_set(r->e, ERR_INVALID, 0, "%s: no %s is named \"%s\"", list, inner, name);
+	err_note(r->e, ERR_INVALID, 0, "%s: no %s is named \"%s\"", list, inner, name);
 	return NULL;
 }
 
@@ -587,7 +587,7 @@ struct kube_config *kube_config_parse(const char *text, size_t len, enum kube_co
 	OWN(kube_config) c = mem_new(struct kube_config);
 
 	if (len > MAX_FILE) {
-		(void)!err_set(e, ERR_INVALID, 0, "a kubeconfig has at most %zu bytes", MAX_FILE);
+		err_note(e, ERR_INVALID, 0, "a kubeconfig has at most %zu bytes", MAX_FILE);
 		return NULL;
 	}
 	c->local_ok = trust == KUBE_CONFIG_OWN;
@@ -707,7 +707,7 @@ struct kube_config *kube_config_load(const char *paths, const char *context, str
 	if (!str_empty(context))
 		json_object_set_new(all, "current-context", json_string(context));
 	if (take(&r, all, NULL, c) < 0) {
-		(void)!err_wrap(e, "%s", paths);
+		err_note_wrap(e, "%s", paths);
 		return NULL;
 	}
 	return give(c);
@@ -736,8 +736,8 @@ struct kube_config *kube_config_in_cluster_at(const char *host, const char *port
 	char *ca;
 
 	if (str_empty(host) || str_empty(port)) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0,
-			       "not in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set");
+		err_note(e, ERR_NOT_FOUND, 0,
+			 "not in a pod: KUBERNETES_SERVICE_HOST and _PORT are not set");
 		return NULL;
 	}
 	c->server = strchr(host, ':') ? mem_printf("https://[%s]:%s", host, port)
@@ -751,7 +751,7 @@ struct kube_config *kube_config_in_cluster_at(const char *host, const char *port
 	c->ca_pem = pem_certs(ca, strlen(ca), PEM_CERTS_MAX, e);
 	free(ca);
 	if (!c->ca_pem) {
-		(void)!err_wrap(e, "%s/ca.crt", dir);
+		err_note_wrap(e, "%s/ca.crt", dir);
 		return NULL;
 	}
 	c->pem_read = true;

@@ -125,8 +125,8 @@ struct kube_call *kube_list_bounded(struct kube_client *c, const struct kube_lis
 		free(l->path);
 		l->path = b.over ? NULL : buf_steal(&b);
 		if (!l->path)
-			(void)!err_set(&e, ERR_INVALID, 0, "selectors of more than %d bytes",
-				       MAX_PATH / 2);
+			err_note(&e, ERR_INVALID, 0, "selectors of more than %d bytes",
+				 MAX_PATH / 2);
 	}
 	buf_done(&b);
 	call = kube_call_new(c, "GET", l->path ? page_path(l) : NULL, &e);

@@ -419,8 +419,8 @@ static void on_timer(void *arg)
 		watch_over(r, NULL);
 		return;
 	}
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "watch of %s: %s", r->resource->plural,
-		       r->open ? "not ended in time" : "no answer");
+	err_note(&e, ERR_TIMEOUT, 0, "watch of %s: %s", r->resource->plural,
+		 r->open ? "not ended in time" : "no answer");
 	/* The watch is dead, whatever it delivered before: do not count it as progress. */
 	r->progress = false;
 	r->open = false;

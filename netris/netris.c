@@ -69,7 +69,7 @@ static int failure(const struct http_reply *r, const json_t *j, struct err *e)
 		const struct err was = *e;
 
 		if (json_is_object(j))
-			(void)!err_set(e, was.kind, was.code, "%d: %.200s", r->status, said(j));
+			err_note(e, was.kind, was.code, "%d: %.200s", r->status, said(j));
 		e->scope = was.scope;
 		e->retry_after_ms = was.retry_after_ms;
 		return -1;
@@ -124,7 +124,7 @@ static json_t *parse(const struct netris_request *q, const struct http_reply *r,
 		return json_null();
 	j = json_parse(r->body, r->body_len, e);
 	if (!j)
-		(void)!err_wrap(e, "its answer is not JSON");
+		err_note_wrap(e, "its answer is not JSON");
 	return j;
 }
 
@@ -153,8 +153,8 @@ static void on_done(void *client, struct session_call *c, const struct http_repl
 	if (r && r->status == 401) {
 		if (session_repeat(c))
 			return;
-		(void)!err_set(&e, ERR_DENIED, r->status,
-			       "401 right after a login: the controller refuses its own cookie");
+		err_note(&e, ERR_DENIED, r->status,
+			 "401 right after a login: the controller refuses its own cookie");
 	} else if (failed) {
 		e = *failed;
 	} else if (read_reply(q, r, &o, &e) == 0) {
@@ -164,7 +164,7 @@ static void on_done(void *client, struct session_call *c, const struct http_repl
 	}
 	arena_free(o.arena);
 	session_redact(n->session, e.text);
-	(void)!err_wrap(&e, "Netris %s %.80s", c->method, c->path);
+	err_note_wrap(&e, "Netris %s %.80s", c->method, c->path);
 	q->done(NULL, &e, q->arg);
 }
 
@@ -185,9 +185,9 @@ static int read_login(const struct netris *n, const struct http_reply *r, struct
 		/* Replace the reply's text, because it may quote the request, which contains the
 		 * password. */
 		if (is_refused_login(e))
-			(void)!err_set(e, ERR_DENIED, NETRIS_LOGIN_REFUSED,
-				       "the login of user %.64s is refused (status %d)",
-				       session_user(n->session), r->status);
+			err_note(e, ERR_DENIED, NETRIS_LOGIN_REFUSED,
+				 "the login of user %.64s is refused (status %d)",
+				 session_user(n->session), r->status);
 		return -1;
 	}
 	*cookie = http_reply_cookie(r, "connect.sid");
@@ -211,7 +211,7 @@ static void on_login(const struct http_reply *r, const struct err *failed, void 
 		return;
 	}
 	e.scope = ERR_PROVIDER;
-	(void)!err_wrap(&e, "login");
+	err_note_wrap(&e, "login");
 	/* Do not repeat a refused login soon, so that no account is locked. */
 	session_login_failed(n->session, &e,
 			     is_refused_login(&e) ? NETRIS_REFUSED_MS

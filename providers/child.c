@@ -131,7 +131,7 @@ static void silent(struct child *c, const char *what, const char *words)
 {
 	struct err e;
 
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s %s and was killed", c->argv[0], what);
+	err_note(&e, ERR_UNAVAILABLE, 0, "%s %s and was killed", c->argv[0], what);
 	e.scope = ERR_PROVIDER;
 	str_copy(c->last_words, sizeof(c->last_words), words);
 	process_unfit(c, &e);
@@ -181,8 +181,8 @@ static void on_limit(void *arg)
 	struct child *c = call->c;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s did not answer within %lld s", c->argv[0],
-		       (long long)call->limit_ms / 1000);
+	err_note(&e, ERR_TIMEOUT, 0, "%s did not answer within %lld s", c->argv[0],
+		 (long long)call->limit_ms / 1000);
 	e.scope = ERR_MACHINE;
 	call_fail(call, &e);
 	if (c->pings && c->process)
@@ -201,8 +201,8 @@ static void read_error(const json_t *error, struct err *e)
 {
 	json_int_t after = json_int_at(error, "retryAfterMs");
 
-	(void)!err_set(e, kind_of(json_str_at(error, "kind")), 0, "%s",
-		       str_or(json_str_at(error, "message"), "failed without a message"));
+	err_note(e, kind_of(json_str_at(error, "kind")), 0, "%s",
+		 str_or(json_str_at(error, "message"), "failed without a message"));
 	if (after > 0)
 		e->retry_after_ms = after > 300000 ? 300000 : (uint32_t)after;
 	e->scope = ERR_MACHINE;
@@ -217,8 +217,8 @@ static void on_hello(struct child *c, const json_t *j)
 		loop_timer_stop(&c->hello_limit);
 		return;
 	}
-	(void)!err_set(&e, ERR_UNSUPPORTED, 0,
-		       "%s does not support version 1 of drover's provider protocol", c->argv[0]);
+	err_note(&e, ERR_UNSUPPORTED, 0,
+		 "%s does not support version 1 of drover's provider protocol", c->argv[0]);
 	e.scope = ERR_PROVIDER;
 	process_unfit(c, &e);
 }
@@ -262,8 +262,8 @@ static void on_line(const char *line, size_t len, void *arg)
 	c->answered++;
 	/* mutant: child-unasked */
 	if (j && (c->answered > c->asked || (id > 0 && (uint64_t)id > c->next_id))) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "%s sent an answer without a request: %.100s",
-			       c->argv[0], line);
+		err_note(&e, ERR_PROTOCOL, 0, "%s sent an answer without a request: %.100s",
+			 c->argv[0], line);
 		e.scope = ERR_PROVIDER;
 		process_unfit(c, &e);
 	} else if (j && id > 0 && (uint64_t)id == c->hello_id && !c->greeted) {
@@ -271,9 +271,8 @@ static void on_line(const char *line, size_t len, void *arg)
 	} else if (j && id > 0 && c->greeted) {
 		on_reply(c, j, (uint64_t)id);
 	} else {
-		(void)!err_set(&e, ERR_PROTOCOL, 0,
-			       "%s sent a line that is not a valid reply: %.100s", c->argv[0],
-			       line);
+		err_note(&e, ERR_PROTOCOL, 0, "%s sent a line that is not a valid reply: %.100s",
+			 c->argv[0], line);
 		e.scope = ERR_PROVIDER;
 		process_unfit(c, &e);
 	}
@@ -302,8 +301,8 @@ static void on_exit_(int status, const struct err *e, void *arg)
 	if (e)
 		lost = *e;
 	else
-		(void)!err_set(&lost, ERR_UNAVAILABLE, status, "%s ended with status %d: %s",
-			       c->argv[0], status, str_or(c->last_words, "no message"));
+		err_note(&lost, ERR_UNAVAILABLE, status, "%s ended with status %d: %s", c->argv[0],
+			 status, str_or(c->last_words, "no message"));
 	lost.scope = ERR_PROVIDER;
 	process_lost(c, &lost);
 }
@@ -323,8 +322,8 @@ static int process_start(struct child *c, struct err *e)
 	json_t *hello;
 
 	if (now < c->not_before) {
-		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s is not running: %s", c->argv[0],
-			       str_or(c->last_words, "no message"));
+		err_note(e, ERR_UNAVAILABLE, 0, "%s is not running: %s", c->argv[0],
+			 str_or(c->last_words, "no message"));
 		e->retry_after_ms = (uint32_t)(c->not_before - now);
 		e->scope = ERR_PROVIDER;
 		return -1;
@@ -366,7 +365,7 @@ struct child_call *child_ask(struct child *c, json_t *request, int64_t limit_ms,
 	loop_defer_init(&call->end, c->group, on_end, call);
 	list_push_back(&c->calls, &call->link);
 	if (!request) {
-		(void)!err_set(&e, ERR_INVALID, 0, "the request contains a name that is not UTF-8");
+		err_note(&e, ERR_INVALID, 0, "the request contains a name that is not UTF-8");
 		call_fail(call, &e);
 	} else if (!c->process && process_start(c, &e) < 0) {
 		json_decref(request);

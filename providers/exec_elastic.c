@@ -222,7 +222,7 @@ static void on_reply(const json_t *reply, int64_t sent_at, const struct err *fai
 		return;
 	}
 	if (++c->pages >= PAGES_MAX) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "the list of the program has too many pages");
+		err_note(&e, ERR_PROTOCOL, 0, "the list of the program has too many pages");
 		end(c, &e);
 		return;
 	}
@@ -250,7 +250,7 @@ static bool may_go(struct call *c, bool (*may_act)(void *arg), void *arg)
 {
 	if (!may_act || may_act(arg))
 		return true;
-	(void)!err_set(&c->err, ERR_CONFLICT, 0, "not sent: the request is no longer wanted");
+	err_note(&c->err, ERR_CONFLICT, 0, "not sent: the request is no longer wanted");
 	loop_defer(&c->refused);
 	return false;
 }

@@ -29,8 +29,7 @@ struct fabric *fabric_new(const struct fabric_spec *s, struct err *e)
 		free(f);
 		return NULL;
 	}
-	(void)!err_set(e, ERR_UNSUPPORTED, 0, "there is no network type %s",
-		       str_or(s->type, "(none)"));
+	err_note(e, ERR_UNSUPPORTED, 0, "there is no network type %s", str_or(s->type, "(none)"));
 	return NULL;
 }
 

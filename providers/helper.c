@@ -241,13 +241,12 @@ struct provider_machine *helper_attach(struct provider *p, const struct provider
 	struct provider_machine *m;
 
 	if (!name) {
-		(void)!err_set(
-			e, ERR_INVALID, PROVIDER_ADDRESS,
-			"spec.bmc.address: want %s://%s/%s, with letters, digits and . _ - +, got "
-			"%.100s",
-			g->words->type, g->name,
-			str_eq(g->words->thing, "domain") ? "DOMAIN" : "NAME",
-			str_or(s->bmc_address, "nothing"));
+		err_note(e, ERR_INVALID, PROVIDER_ADDRESS,
+			 "spec.bmc.address: want %s://%s/%s, with letters, digits and . _ - +, got "
+			 "%.100s",
+			 g->words->type, g->name,
+			 str_eq(g->words->thing, "domain") ? "DOMAIN" : "NAME",
+			 str_or(s->bmc_address, "nothing"));
 		return NULL;
 	}
 	m = mem_new(struct provider_machine);

@@ -271,8 +271,8 @@ static int why(struct provider_machine *m, struct err *e)
 		m->refused = i < 2;
 		return err_set(e, known[i].kind, i < 2 ? DENIED_CODE : 0, "%s", known[i].text);
 	}
-	(void)!err_set(e, ERR_UNAVAILABLE, 0, "ipmitool: %.150s",
-		       str_or(last_line(&m->words), "failed without a message"));
+	err_note(e, ERR_UNAVAILABLE, 0, "ipmitool: %.150s",
+		 str_or(last_line(&m->words), "failed without a message"));
 	quoted_redact_err(e, m->password, NULL);
 	return -1;
 }
@@ -415,8 +415,8 @@ static void on_limit(void *arg)
 	struct err e;
 
 	loop_child_kill(m->process, SIGKILL);
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "ipmitool did not end within %d s and was killed",
-		       PROCESS_MS / 1000);
+	err_note(&e, ERR_TIMEOUT, 0, "ipmitool did not end within %d s and was killed",
+		 PROCESS_MS / 1000);
 	if (m->sensing) {
 		unsensed(m, e.text);
 		sensing_over(m);
@@ -455,7 +455,7 @@ static bool spawn(struct provider_machine *m, const char *const *command, const 
 	m->process = loop_spawn(m->group, &s, e);
 	if (!m->process) {
 		m->not_before = m->asked_at + PAUSE_MS;
-		(void)!err_wrap(e, "cannot start ipmitool");
+		err_note_wrap(e, "cannot start ipmitool");
 		return false;
 	}
 	if (input)
@@ -529,8 +529,8 @@ static void run(struct job *j)
 	m->job = j;
 	m->acting = false;
 	if (m->refused) {
-		(void)!err_set(&e, ERR_DENIED, DENIED_CODE,
-			       "the BMC refused the login; drover does not try it again");
+		err_note(&e, ERR_DENIED, DENIED_CODE,
+			 "the BMC refused the login; drover does not try it again");
 		fail(m, &e);
 		return;
 	}

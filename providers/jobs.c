@@ -113,7 +113,7 @@ bool job_may_act(struct job *j, struct err *e)
 {
 	if (!j->abandoned && (!j->call.may_act || j->call.may_act(j->call.arg)))
 		return true;
-	(void)!err_set(e, ERR_CONFLICT, 0, "not sent: the request is no longer wanted");
+	err_note(e, ERR_CONFLICT, 0, "not sent: the request is no longer wanted");
 	e->scope = ERR_REQUEST;
 	return false;
 }
@@ -123,8 +123,8 @@ static void on_limit(void *arg)
 	struct job *j = arg;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, j->machine->silent, "no answer within %d s",
-		       PROVIDER_CALL_MS / 1000);
+	err_note(&e, ERR_TIMEOUT, j->machine->silent, "no answer within %d s",
+		 PROVIDER_CALL_MS / 1000);
 	e.scope = ERR_MACHINE;
 	if (j->running) {
 		j->abandoned = true;

@@ -99,7 +99,7 @@ static void end_failed(struct netris_api_path *w, enum err_kind kind, const char
 {
 	struct err e;
 
-	(void)!err_set(&e, kind, 0, "%s %.80s", what, name);
+	err_note(&e, kind, 0, "%s %.80s", what, name);
 	end(w, NULL, &e);
 }
 

@@ -124,7 +124,7 @@ static void fail_incident(struct netris_cluster_editor *l)
 	struct err e;
 
 	(void)netris_cluster_editor_incident(l, text, sizeof(text));
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s", text);
+	err_note(&e, ERR_UNAVAILABLE, 0, "%s", text);
 	e.scope = ERR_PROVIDER;
 	end_all(l, true, &e);
 }
@@ -294,12 +294,11 @@ static void change(struct netris_cluster_editor *l, const struct netris_cluster 
 	for (size_t i = 0; i < c->servers.n; i++)
 		/* mutant: netris-shared-unsaid */
 		if (c->servers.v[i].shared == NETRIS_UNSAID) {
-			(void)!err_set(
-				&e, ERR_UNSUPPORTED, 0,
-				"server cluster %.60s: this release of Netris does not report "
-				"which servers are shared, so drover does not write its server "
-				"list",
-				l->name);
+			err_note(&e, ERR_UNSUPPORTED, 0,
+				 "server cluster %.60s: this release of Netris does not report "
+				 "which servers are shared, so drover does not write its server "
+				 "list",
+				 l->name);
 			e.scope = ERR_PROVIDER;
 			end_all(l, true, &e);
 			return;
@@ -355,10 +354,10 @@ static void compare(struct netris_cluster_editor *l, const struct netris_cluster
 		}
 		remember(l, c);
 		if (e.kind == ERR_NONE)
-			(void)!err_set(&e, ERR_UNAVAILABLE, 0,
-				       "Netris confirmed a change of server cluster %.60s, but its "
-				       "server list does not show the change",
-				       l->name);
+			err_note(&e, ERR_UNAVAILABLE, 0,
+				 "Netris confirmed a change of server cluster %.60s, but its "
+				 "server list does not show the change",
+				 l->name);
 		end_all(l, false, &e);
 		return;
 	}
@@ -374,9 +373,8 @@ static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 
 	l->request = NULL;
 	if (!e && !c->servers.said) {
-		(void)!err_set(&why, ERR_PROTOCOL, 0,
-			       "server cluster %.60s: the reply contains no list of servers",
-			       l->name);
+		err_note(&why, ERR_PROTOCOL, 0,
+			 "server cluster %.60s: the reply contains no list of servers", l->name);
 		e = &why;
 	}
 	if (e) {
@@ -429,8 +427,8 @@ static void on_begin(void *arg)
 		l->reads = 0;
 		read_list(l);
 	}
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0,
-		       "not sent: the request came too late or is no longer wanted");
+	err_note(&e, ERR_UNAVAILABLE, 0,
+		 "not sent: the request came too late or is no longer wanted");
 	e.scope = ERR_MACHINE;
 	while ((ed = list_first(&out, struct netris_edit, link))) {
 		/* Take the first edit of the list each time, because done() may drop other edits

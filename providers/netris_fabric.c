@@ -155,7 +155,7 @@ static void job_fail(struct job *j, enum err_kind kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	(void)!err_set(&e, kind, 0, "%s", text);
+	err_note(&e, kind, 0, "%s", text);
 	e.scope = ERR_MACHINE;
 	job_end(j, NULL, &e);
 }
@@ -581,7 +581,7 @@ static void on_drop_limit(void *arg)
 	struct drop *d = arg;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "Netris did not remove %.100s within 60 s", d->name);
+	err_note(&e, ERR_TIMEOUT, 0, "Netris did not remove %.100s within 60 s", d->name);
 	on_dropped(&e, d);
 }
 

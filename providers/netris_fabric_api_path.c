@@ -40,7 +40,7 @@ static void on_api_path(const struct fabric_api_path_state *s, const struct err 
 	struct err why = {0};
 
 	if (e && w->f->release == NETRIS_RELEASE_OLD)
-		(void)!err_set(&why, ERR_UNSUPPORTED, 0, "Netris: %s", w->f->release_text);
+		err_note(&why, ERR_UNSUPPORTED, 0, "Netris: %s", w->f->release_text);
 	else if (e)
 		why = *e;
 	list_remove(&w->link);
@@ -53,10 +53,9 @@ static void on_path_call_limit(void *arg)
 	struct path_call *w = arg;
 	struct err e;
 
-	(void)!err_set(
-		&e, ERR_TIMEOUT, 0,
-		"Netris did not complete the requests for the API server of %.100s within 60 s",
-		w->name);
+	err_note(&e, ERR_TIMEOUT, 0,
+		 "Netris did not complete the requests for the API server of %.100s within 60 s",
+		 w->name);
 	on_api_path(NULL, &e, w);
 }
 

@@ -169,9 +169,9 @@ static void absent(struct netris_make *m, enum netris_kind kind, const char *fie
 {
 	struct err e;
 
-	(void)!err_set(&e, ERR_NOT_FOUND, 0,
-		       "network.netris.%s: Netris shows this user no %s called \"%.80s\"", field,
-		       netris_kinds[kind].name, name);
+	err_note(&e, ERR_NOT_FOUND, 0,
+		 "network.netris.%s: Netris shows this user no %s called \"%.80s\"", field,
+		 netris_kinds[kind].name, name);
 	end(m, &e);
 }
 
@@ -209,8 +209,8 @@ static void go_on(struct netris_make *m)
 	} else if (!m->vpc_asked) {
 		post_vpc(m);
 	} else {
-		(void)!err_set(&lost, ERR_UNAVAILABLE, 0,
-			       "VPC %.80s was created, but is not listed yet", m->s.name);
+		err_note(&lost, ERR_UNAVAILABLE, 0, "VPC %.80s was created, but is not listed yet",
+			 m->s.name);
 		end(m, &lost);
 	}
 }

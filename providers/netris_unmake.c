@@ -80,8 +80,8 @@ static void delete_one(struct netris_unmake *m, int64_t id)
 		return;
 	}
 	if (e.kind == ERR_NONE)
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s %.80s was deleted, but is still listed",
-			       netris_kinds[m->kind].name, m->s.name);
+		err_note(&e, ERR_UNAVAILABLE, 0, "%s %.80s was deleted, but is still listed",
+			 netris_kinds[m->kind].name, m->s.name);
 	end(m, &e);
 }
 
@@ -122,11 +122,10 @@ static void on_cluster(struct netris_objects *o, const struct err *e, void *arg)
 	} else if (/* mutant: netris-not-ours */ !is_ours(m, &o->cluster->tags)) {
 		end(m, NULL);
 	} else if (is_used(o->cluster)) {
-		(void)!err_set(
-			&used, ERR_CONFLICT, 0,
-			"server cluster %.80s is not deleted: it still contains servers that are "
-			"not shared",
-			m->s.name);
+		err_note(&used, ERR_CONFLICT, 0,
+			 "server cluster %.80s is not deleted: it still contains servers that are "
+			 "not shared",
+			 m->s.name);
 		end(m, &used);
 	} else {
 		delete_one(m, o->cluster->id);

@@ -29,8 +29,7 @@ struct provider *provider_new(const struct provider_spec *s, struct err *e)
 		free(p);
 		return NULL;
 	}
-	(void)!err_set(e, ERR_UNSUPPORTED, 0, "there is no provider type %s",
-		       str_or(s->type, "(none)"));
+	err_note(e, ERR_UNSUPPORTED, 0, "there is no provider type %s", str_or(s->type, "(none)"));
 	return NULL;
 }
 
@@ -50,8 +49,8 @@ struct provider_machine *provider_attach(struct provider *p, const struct provid
 {
 	if (p->ops->attach)
 		return p->ops->attach(p, s, e);
-	(void)!err_set(e, ERR_UNSUPPORTED, 0,
-		       "provider type %s does not support Machines with a BMC", p->ops->type);
+	err_note(e, ERR_UNSUPPORTED, 0, "provider type %s does not support Machines with a BMC",
+		 p->ops->type);
 	return NULL;
 }
 

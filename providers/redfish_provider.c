@@ -119,8 +119,8 @@ static void on_plain(const struct err *e, void *arg)
 	struct err new_login;
 
 	if (e && j->new_login) {
-		(void)!err_set(&new_login, ERR_UNAVAILABLE, 0,
-			       "the session is new: drover must record it before the next change");
+		err_note(&new_login, ERR_UNAVAILABLE, 0,
+			 "the session is new: drover must record it before the next change");
 		new_login.scope = ERR_MACHINE;
 		e = &new_login;
 	}
@@ -296,7 +296,7 @@ static struct provider_machine *redfish_attach(struct provider *p,
 	struct provider_machine *m;
 
 	if (!bmc) {
-		(void)!err_wrap(e, "machine %s", s->name);
+		err_note_wrap(e, "machine %s", s->name);
 		return NULL;
 	}
 	m = mem_new(struct provider_machine);

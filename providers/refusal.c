@@ -33,7 +33,7 @@ void provider_refuse(struct provider *p, const struct provider_call *c, const ch
 	struct refusal *f = mem_new(struct refusal);
 
 	f->call = *c;
-	(void)!err_set(&f->err, ERR_UNSUPPORTED, 0, "provider type %s: no %s", p->ops->type, what);
+	err_note(&f->err, ERR_UNSUPPORTED, 0, "provider type %s: no %s", p->ops->type, what);
 	f->err.scope = ERR_PROVIDER;
 	loop_defer_init(&f->defer, p->group, on_refusal, f);
 	loop_defer(&f->defer);

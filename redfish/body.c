@@ -111,15 +111,15 @@ json_t *rf_body(const struct http_reply *http, struct err *e)
 	json_t *j;
 
 	if (wrong) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "%s", wrong);
+		err_note(e, ERR_PROTOCOL, 0, "%s", wrong);
 		return NULL;
 	}
 	j = parse(http, e);
 	if (!j || (json_is_object(j) && bounded(j, 1)))
 		return j;
 	json_decref(j);
-	(void)!err_set(e, ERR_PROTOCOL, 0,
-		       "the reply is not a JSON object, is nested too deeply, or has an object or "
-		       "array with too many members");
+	err_note(e, ERR_PROTOCOL, 0,
+		 "the reply is not a JSON object, is nested too deeply, or has an object or "
+		 "array with too many members");
 	return NULL;
 }

@@ -227,7 +227,7 @@ static void boot_write(struct redfish *r)
 	OWN_JSON body = NULL;
 
 	if (op->boot != REDFISH_BOOT_NONE && listed(op, "BootSourceOverrideTarget", target) == 0) {
-		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System does not boot from %s", target);
+		err_note(&e, ERR_UNSUPPORTED, 0, "this System does not boot from %s", target);
 		rf_fail(r, op->moved ? &r->saved_err : &e);
 		return;
 	}
@@ -253,8 +253,8 @@ static void boot_checked(struct redfish *r)
 	if (!json_is_object(boot_of(op)) ||
 	    (op->boot == REDFISH_BOOT_HTTP &&
 	     (!op->url || !json_object_get(boot_of(op), "HttpBootUri")))) {
-		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System has no %s",
-			       op->boot == REDFISH_BOOT_HTTP ? "HttpBootUri" : "boot override");
+		err_note(&e, ERR_UNSUPPORTED, 0, "this System has no %s",
+			 op->boot == REDFISH_BOOT_HTTP ? "HttpBootUri" : "boot override");
 		rf_fail(r, &e);
 		return;
 	}

@@ -259,8 +259,8 @@ static void pass_over(struct rf_drives *s)
 		free(s->todo[i].path);
 	s->n = 0;
 	s->simple = true;
-	(void)!err_set(&s->lacks, ERR_UNSUPPORTED, 0,
-		       "not asked: a BMC of this firmware version does not list its drives");
+	err_note(&s->lacks, ERR_UNSUPPORTED, 0,
+		 "not asked: a BMC of this firmware version does not list its drives");
 	s->lacks.scope = ERR_MACHINE;
 }
 

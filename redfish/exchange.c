@@ -85,10 +85,10 @@ static void reply_err(struct redfish *r, const struct rf_request *q, const struc
 	rf_heed(messages, &p->err);
 	was = p->err;
 	if (told || q->secret_body)
-		(void)!err_set(&p->err, was.kind, was.code, "%d%s%s", http->status, told ? " " : "",
-			       told ? words : "");
+		err_note(&p->err, was.kind, was.code, "%d%s%s", http->status, told ? " " : "",
+			 told ? words : "");
 	p->err.retry_after_ms = was.retry_after_ms;
-	(void)!err_wrap(&p->err, "%s %.100s", q->method, q->path);
+	err_note_wrap(&p->err, "%s %.100s", q->method, q->path);
 	p->err.scope = ERR_MACHINE;
 	(void)rf_password_change(r, p->json, &p->err);
 }
@@ -165,9 +165,9 @@ static bool is_allowed(struct redfish *r, const struct rf_request *q)
 
 	if (!q->effect || !r->may_act || r->may_act(r->op->arg))
 		return true;
-	(void)!err_set(&e, ERR_CONFLICT, 0,
-		       "%s %s: not sent, because drover may no longer change the machine",
-		       q->method, q->path);
+	err_note(&e, ERR_CONFLICT, 0,
+		 "%s %s: not sent, because drover may no longer change the machine", q->method,
+		 q->path);
 	rf_fail(r, &e);
 	return false;
 }
@@ -230,17 +230,17 @@ static char *redirect_path(const struct redfish *r, const struct rf_request *q,
 	char *path = NULL;
 
 	if (!to)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "the reply has no Location header");
+		err_note(e, ERR_PROTOCOL, 0, "the reply has no Location header");
 	else if (q->redirects >= MAX_REDIRECTS)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "not followed after %d other redirects, to %s",
-			       MAX_REDIRECTS, to);
+		err_note(e, ERR_PROTOCOL, 0, "not followed after %d other redirects, to %s",
+			 MAX_REDIRECTS, to);
 	else if (!is_repeatable(q, http->status))
-		(void)!err_set(e, ERR_PROTOCOL, 0,
-			       "to %s, not followed because the BMC may have made the change", to);
+		err_note(e, ERR_PROTOCOL, 0,
+			 "to %s, not followed because the BMC may have made the change", to);
 	else
 		path = link_from(r->origin, q->path, to, e);
 	if (!path)
-		(void)!err_wrap(e, "%s %.80s: redirect %d", q->method, q->path, http->status);
+		err_note_wrap(e, "%s %.80s: redirect %d", q->method, q->path, http->status);
 	e->code = http->status;
 	e->scope = ERR_MACHINE;
 	return path;
@@ -276,7 +276,7 @@ static void read_body(const struct rf_request *q, const struct http_reply *http,
 	if (!p->json && must) {
 		p->err = e;
 		p->err.scope = ERR_MACHINE;
-		(void)!err_wrap(&p->err, "GET %.100s", q->path);
+		err_note_wrap(&p->err, "GET %.100s", q->path);
 	}
 }
 
@@ -309,7 +309,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	if (!http) {
 		p.err = *e;
 		p.err.scope = ERR_MACHINE;
-		(void)!err_wrap(&p.err, "%s %.100s", q->method, q->path);
+		err_note_wrap(&p.err, "%s %.100s", q->method, q->path);
 	} else {
 		const char *token = http_reply_header(http, "X-Auth-Token");
 

@@ -123,12 +123,11 @@ bool rf_ensure_system(struct redfish *r, const struct rf_reply *p)
 
 	/* mutant: manager-for-system */
 	if (!is_system(p->json))
-		(void)!err_set(&e, ERR_INVALID, 0, "%s%.100s is no ComputerSystem, but %.60s",
-			       r->origin, path,
-			       str_or(type, "a resource with no @odata.type and no Reset"));
+		err_note(&e, ERR_INVALID, 0, "%s%.100s is no ComputerSystem, but %.60s", r->origin,
+			 path, str_or(type, "a resource with no @odata.type and no Reset"));
 	else if (is_dpu(p->json))
-		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "%s%.100s is a DPU, not the machine",
-			       r->origin, path);
+		err_note(&e, ERR_UNSUPPORTED, 0, "%s%.100s is a DPU, not the machine", r->origin,
+			 path);
 	else
 		return true;
 	return refuse_resource(r, &e);
@@ -200,7 +199,7 @@ static void on_fixed(struct redfish *r, const struct rf_reply *p)
 		on_named(r, p, r->system_fixed);
 		return;
 	}
-	(void)!err_wrap(&e, "%s%.100s does not exist", r->origin, r->system_fixed);
+	err_note_wrap(&e, "%s%.100s does not exist", r->origin, r->system_fixed);
 	(void)refuse_resource(r, &e);
 }
 
@@ -246,9 +245,8 @@ static void fail_ambiguous(struct redfish *r)
 		str_format(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
 			   n++ ? ", " : "", r->candidates[i]);
 	}
-	(void)!err_set(&e, ERR_UNSUPPORTED, REDFISH_ADDRESS,
-		       "the BMC has several Systems, append the path of one to the address: %s",
-		       text);
+	err_note(&e, ERR_UNSUPPORTED, REDFISH_ADDRESS,
+		 "the BMC has several Systems, append the path of one to the address: %s", text);
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }

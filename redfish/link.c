@@ -118,9 +118,8 @@ char *link_path(const char *origin, const char *link, struct err *e)
 			goto bad;
 		/* mutant: redirect-elsewhere */
 		if (!same(&ours, &theirs)) {
-			(void)!err_set(e, ERR_PROTOCOL, 0,
-				       "the BMC returned a link to a different server: %.80s",
-				       link);
+			err_note(e, ERR_PROTOCOL, 0,
+				 "the BMC returned a link to a different server: %.80s", link);
 			return NULL;
 		}
 		rest = theirs.rest;
@@ -132,8 +131,8 @@ char *link_path(const char *origin, const char *link, struct err *e)
 		return path;
 	free(path);
 bad:
-	(void)!err_set(e, ERR_PROTOCOL, 0, "the BMC returned an invalid link: %.80s",
-		       str_or(link, "(empty)"));
+	err_note(e, ERR_PROTOCOL, 0, "the BMC returned an invalid link: %.80s",
+		 str_or(link, "(empty)"));
 	return NULL;
 }
 
@@ -172,10 +171,10 @@ char *link_origin(const char *url, const char **path, struct err *e)
 
 	if (!url || strlen(url) > MAX_LINK || !split(url, &o) || strpbrk(o.rest, "?#") ||
 	    !path_ok(o.rest)) {
-		(void)!err_set(e, ERR_INVALID, REDFISH_ADDRESS,
-			       "want a BMC address like https://10.0.8.17 or "
-			       "https://10.0.8.17/redfish/v1/Systems/1, got %.80s",
-			       str_or(url, "nothing"));
+		err_note(e, ERR_INVALID, REDFISH_ADDRESS,
+			 "want a BMC address like https://10.0.8.17 or "
+			 "https://10.0.8.17/redfish/v1/Systems/1, got %.80s",
+			 str_or(url, "nothing"));
 		return NULL;
 	}
 	*path = o.rest;

@@ -146,7 +146,7 @@ static void no_slot(struct redfish *r)
 		rf_fail(r, &r->saved_err);
 		return;
 	}
-	(void)!err_set(&e, ERR_UNSUPPORTED, 0, "the BMC has no virtual media slot for a CD");
+	err_note(&e, ERR_UNSUPPORTED, 0, "the BMC has no virtual media slot for a CD");
 	rf_fail(r, &e);
 }
 
@@ -308,9 +308,9 @@ static void enable(struct redfish *r)
 	} else if (++r->op->rescans < ENABLE_LOOKS) {
 		rf_wait(r, ENABLE_MS, scan_again);
 	} else {
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0,
-			       "remote media were enabled, but the BMC shows no virtual media "
-			       "slot for a CD yet");
+		err_note(&e, ERR_UNAVAILABLE, 0,
+			 "remote media were enabled, but the BMC shows no virtual media "
+			 "slot for a CD yet");
 		e.scope = ERR_MACHINE;
 		rf_fail(r, &e);
 	}
@@ -664,8 +664,8 @@ static void insert_send(struct redfish *r)
 static void insert_start(struct redfish *r, const struct rf_reply *p)
 {
 	aim(r, p, "#VirtualMedia.InsertMedia");
-	(void)!err_set(&r->saved_err, ERR_INVALID, 0,
-		       "the address of the boot medium cannot be sent to the BMC");
+	err_note(&r->saved_err, ERR_INVALID, 0,
+		 "the address of the boot medium cannot be sent to the BMC");
 	rf_media_trust(r, p->json, insert_send);
 }
 

@@ -166,10 +166,9 @@ bool rf_message_id(const json_t *messages, char out[static RF_WORDS])
 
 void rf_password_err(const struct redfish *r, struct err *e)
 {
-	(void)!err_set(
-		e, ERR_DENIED, REDFISH_PASSWORD_CHANGE,
-		"the BMC refuses user %.64s until the password of the user is changed, at %s",
-		str_or(r->user, "(none)"), r->must_change);
+	err_note(e, ERR_DENIED, REDFISH_PASSWORD_CHANGE,
+		 "the BMC refuses user %.64s until the password of the user is changed, at %s",
+		 str_or(r->user, "(none)"), r->must_change);
 	e->scope = ERR_MACHINE;
 }
 

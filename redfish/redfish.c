@@ -116,10 +116,10 @@ struct redfish *redfish_new(struct loop_group *g, struct http *h, const struct r
 	if (!origin)
 		return NULL;
 	if (!s->plain_ok && strncasecmp(origin, "https:", 6) != 0) {
-		(void)!err_set(e, ERR_INVALID, REDFISH_ADDRESS,
-			       "want a BMC address with https://, got %.80s: no "
-			       "password is sent in the clear",
-			       s->system_url);
+		err_note(e, ERR_INVALID, REDFISH_ADDRESS,
+			 "want a BMC address with https://, got %.80s: no "
+			 "password is sent in the clear",
+			 s->system_url);
 		free(origin);
 		return NULL;
 	}
@@ -221,11 +221,11 @@ static bool is_left_alone(const struct redfish *r, struct err *e)
 
 	if (left <= 0)
 		return false;
-	(void)!err_set(e, r->left_as, r->left_code,
-		       "drover sends this BMC no request for another %lld s%s",
-		       (long long)(left + 999) / 1000,
-		       r->failures >= BREAKER_FAILURES ? ": it repeatedly did not answer"
-						       : ", as the BMC asked");
+	err_note(e, r->left_as, r->left_code,
+		 "drover sends this BMC no request for another %lld s%s",
+		 (long long)(left + 999) / 1000,
+		 r->failures >= BREAKER_FAILURES ? ": it repeatedly did not answer"
+						 : ", as the BMC asked");
 	e->scope = ERR_MACHINE;
 	e->retry_after_ms = (uint32_t)left;
 	return true;
@@ -297,7 +297,7 @@ void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text)
 {
 	struct err e;
 
-	(void)!err_set(&e, kind, r->refused ? RF_REFUSED : 0, "%s", text);
+	err_note(&e, kind, r->refused ? RF_REFUSED : 0, "%s", text);
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }
@@ -314,7 +314,7 @@ static void on_limit(void *arg)
 	struct redfish *r = op->r;
 	struct err e;
 
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "the BMC took longer than %d s", REDFISH_OP_MS / 1000);
+	err_note(&e, ERR_TIMEOUT, 0, "the BMC took longer than %d s", REDFISH_OP_MS / 1000);
 	e.scope = ERR_MACHINE;
 	if (r->op == op) {
 		r->silent = r->silent || r->http;

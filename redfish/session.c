@@ -39,8 +39,8 @@ static void refuse(struct redfish *r, const struct err *said)
 	struct err e;
 
 	r->refused = true;
-	(void)!err_set(&e, ERR_DENIED, RF_REFUSED, "the BMC refused the login of user %.64s%s%s",
-		       str_or(r->user, "(none)"), said ? ": " : "", said ? said->text : "");
+	err_note(&e, ERR_DENIED, RF_REFUSED, "the BMC refused the login of user %.64s%s%s",
+		 str_or(r->user, "(none)"), said ? ": " : "", said ? said->text : "");
 	e.scope = ERR_MACHINE;
 	rf_fail(r, &e);
 }

@@ -292,8 +292,8 @@ static void reset(struct redfish *r)
 		/* Forget the facts, so that the ResetTypes are read again: the BMC may offer the
 		 * missing one later. */
 		rf_forget(r);
-		(void)!err_set(&e, ERR_UNSUPPORTED, 0, "this System cannot be switched %s",
-			       r->op->on ? "on" : "off");
+		err_note(&e, ERR_UNSUPPORTED, 0, "this System cannot be switched %s",
+			 r->op->on ? "on" : "off");
 		rf_fail(r, &e);
 		return;
 	}

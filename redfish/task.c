@@ -95,8 +95,8 @@ static void ended(struct redfish *r, const json_t *task)
 		task_end(r, NULL);
 		return;
 	}
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "the BMC's task ended as %s: %s", state,
-		       rf_words(messages, words) ? words : "no message");
+	err_note(&e, ERR_UNAVAILABLE, 0, "the BMC's task ended as %s: %s", state,
+		 rf_words(messages, words) ? words : "no message");
 	e.scope = ERR_MACHINE;
 	rf_heed(messages, &e);
 	task_end(r, &e);

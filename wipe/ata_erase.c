@@ -137,10 +137,10 @@ static enum sanitize_end begin(struct sanitize *s, unsigned action, uint16_t fla
 	rc = run(s->host, s->fd, &c);
 	s->status = rc < 0 ? errno : rc ? answer_of(&c) : 0;
 	if (rc < 0)
-		(void)!err_errno(e, errno, "SANITIZE DEVICE");
+		err_note_errno(e, errno, "SANITIZE DEVICE");
 	if (rc > 0)
-		(void)!err_set(e, ERR_UNSUPPORTED, 0, "SANITIZE DEVICE: status %02xh, error %02xh",
-			       c.status, c.error);
+		err_note(e, ERR_UNSUPPORTED, 0, "SANITIZE DEVICE: status %02xh, error %02xh",
+			 c.status, c.error);
 	return rc ? SANITIZE_REFUSED : sanitize_follow(s, action, "SANITIZE DEVICE", ask, e);
 }
 
@@ -156,7 +156,7 @@ static enum sanitize_end wait_for(struct sanitize *s, struct err *e)
 	int rc = read_status(s, 0, &c);
 
 	if (rc > 0 && (c.lba & 0xff) == REASON_UNSUCCESSFUL) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "an earlier SANITIZE DEVICE failed");
+		err_note(e, ERR_PROTOCOL, 0, "an earlier SANITIZE DEVICE failed");
 		return SANITIZE_FAILED;
 	}
 	/* Assumes an overwrite, which has the longest limit, because the drive does not report

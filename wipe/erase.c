@@ -78,7 +78,7 @@ static int explain(struct erase *x, int rc, struct err *e)
 {
 	if (!rc)
 		return 0;
-	(void)!err_wrap(e, "%s", x->drive->path);
+	err_note_wrap(e, "%s", x->drive->path);
 	if (!x->device.message) {
 		(void)str_copy(x->why, sizeof(x->why), e->text);
 		str_clean(x->why);
@@ -407,11 +407,10 @@ static void distrust(struct pass *p, size_t n, const struct erase_method *r, int
 	for (size_t i = 0; left && i < n; i++)
 		if (!rc[i]) {
 			rc[i] = fail(p[i].x, "EraseUnverified");
-			(void)!err_set(
-				&e[i], ERR_PROTOCOL, 0,
-				"%s reported success but left %d canaries or blocks with data "
-				"in other namespaces of this drive",
-				r->technique, (int)left);
+			err_note(&e[i], ERR_PROTOCOL, 0,
+				 "%s reported success but left %d canaries or blocks with data "
+				 "in other namespaces of this drive",
+				 r->technique, (int)left);
 		}
 }
 

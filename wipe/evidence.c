@@ -302,7 +302,7 @@ static json_t *parse_canonical(const char *text, size_t len, const char *what, s
 
 	if (!j) {
 		e->kind = ERR_PROTOCOL;
-		(void)!err_wrap(e, "%s", what);
+		err_note_wrap(e, "%s", what);
 		return NULL;
 	}
 	again = json_text_sorted(j);
@@ -311,7 +311,7 @@ static json_t *parse_canonical(const char *text, size_t len, const char *what, s
 	if (same && json_is_object(j))
 		return j;
 	json_decref(j);
-	(void)!err_set(e, ERR_PROTOCOL, 0, "%s: not a canonical JSON object", what);
+	err_note(e, ERR_PROTOCOL, 0, "%s: not a canonical JSON object", what);
 	return NULL;
 }
 
@@ -414,7 +414,7 @@ char *evidence_countersign(const char *envelope, const struct crypto_key *key, s
 	if (open_envelope(envelope, &o, e) < 0)
 		return NULL;
 	if (json_array_size(o.signatures) != 1) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "envelope: already countersigned");
+		err_note(e, ERR_PROTOCOL, 0, "envelope: already countersigned");
 	} else if (check_signature(&o, 0, keyid_at(&o, 0), "agent's", e) == 0) {
 		json_array_append_new(o.signatures, make_signature(key, o.payload, o.len));
 		text = envelope_text(o.envelope);

@@ -158,8 +158,8 @@ void fetch_watch(struct fetch *f, bool waits)
 	}
 	if (now - f->paced_at <= PACE_MS)
 		return;
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "the server sent only %" PRId64 " bytes in %d s",
-		       f->got - f->paced, PACE_MS / 1000);
+	err_note(&e, ERR_TIMEOUT, 0, "the server sent only %" PRId64 " bytes in %d s",
+		 f->got - f->paced, PACE_MS / 1000);
 	end(f, "ImageUnavailable", &e);
 }
 

@@ -31,8 +31,8 @@ static int open_drive(struct dio *d, const struct host *h, const struct proto_dr
 	if (dio_open(d, h, drive_name(p), true, e) < 0)
 		return -1;
 	if (d->bytes != p->bytes)
-		(void)!err_set(e, ERR_CONFLICT, 0,
-			       "%s: the drive's size changed since it was listed", p->path);
+		err_note(e, ERR_CONFLICT, 0, "%s: the drive's size changed since it was listed",
+			 p->path);
 	else if (drive_check(h, p, e) == 0)
 		return 0;
 	dio_close(d);

@@ -93,9 +93,9 @@ static enum sanitize_end begin(struct sanitize *s, enum sanitize_action action, 
 
 	s->status = rc < 0 ? errno : rc;
 	if (rc < 0)
-		(void)!err_errno(e, errno, "Sanitize");
+		err_note_errno(e, errno, "Sanitize");
 	if (rc > 0)
-		(void)!err_set(e, ERR_UNSUPPORTED, rc, "Sanitize: status %xh", (unsigned)rc);
+		err_note(e, ERR_UNSUPPORTED, rc, "Sanitize: status %xh", (unsigned)rc);
 	return rc ? SANITIZE_REFUSED : sanitize_follow(s, action, "Sanitize", ask, e);
 }
 
@@ -113,8 +113,8 @@ static enum sanitize_end wait_for(struct sanitize *s, struct err *e)
 	if (state_of(s) == RUNNING)
 		end = sanitize_follow(s, action_of(s), "Sanitize", ask, e);
 	if (state_of(s) == FAILED) {
-		(void)!err_set(e, ERR_PROTOCOL, (int)s->status,
-			       "an earlier Sanitize failed: status %xh", (unsigned)s->status);
+		err_note(e, ERR_PROTOCOL, (int)s->status, "an earlier Sanitize failed: status %xh",
+			 (unsigned)s->status);
 		end = SANITIZE_FAILED;
 	}
 	s->failed = action_of(s);

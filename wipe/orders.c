@@ -107,7 +107,7 @@ __attribute__((format(printf, 3, 4))) static void refuse(struct orders *o, const
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	(void)!err_set(&o->err, ERR_INVALID, 0, "%s", text);
+	err_note(&o->err, ERR_INVALID, 0, "%s", text);
 	o->reason = reason;
 	loop_defer(&o->refused);
 }

@@ -49,7 +49,7 @@ static void say_once(const struct ring *r, int why)
 		log_info("drive I/O", LOG_S("engine", ring_engine(r)));
 		return;
 	}
-	(void)!err_errno(&e, why, "io_uring");
+	err_note_errno(&e, why, "io_uring");
 	log_warn("drive I/O", LOG_S("engine", ring_engine(r)), LOG_E(&e));
 }
 
@@ -110,8 +110,8 @@ static int ended(struct ring *r, const struct ring_job *j, struct slot *s, int e
 	r->busy--;
 	if (!error)
 		return j->done(&s->piece, NULL, j->arg);
-	(void)!err_errno(&why, error, "%s at %" PRId64, j->write ? "write" : "read",
-			 s->piece.off + (int64_t)s->moved);
+	err_note_errno(&why, error, "%s at %" PRId64, j->write ? "write" : "read",
+		       s->piece.off + (int64_t)s->moved);
 	if (j->done(&s->piece, &why, j->arg) == 0)
 		return 0;
 	*e = why;
@@ -189,8 +189,8 @@ static int stalled(struct ring *r, const struct ring_job *j, struct err *e)
 	for (unsigned i = 0; i < r->depth; i++)
 		if (r->slots[i].busy && r->slots[i].piece.off < first)
 			first = r->slots[i].piece.off;
-	(void)!err_errno(&r->dead, ETIMEDOUT, "%s at %" PRId64 ": no answer for %d ms",
-			 j->write ? "write" : "read", first, r->stall_ms);
+	err_note_errno(&r->dead, ETIMEDOUT, "%s at %" PRId64 ": no answer for %d ms",
+		       j->write ? "write" : "read", first, r->stall_ms);
 	*e = r->dead;
 	return -1;
 }

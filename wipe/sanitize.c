@@ -87,8 +87,8 @@ enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action actio
 			if (now_ms() - pace.heard < UNREADABLE_MS)
 				continue;
 			s->status = EIO;
-			(void)!err_set(e, ERR_TIMEOUT, 0,
-				       "%s: the drive does not report its progress", what);
+			err_note(e, ERR_TIMEOUT, 0, "%s: the drive does not report its progress",
+				 what);
 			return SANITIZE_LOST;
 		}
 		pace.heard = now_ms();
@@ -97,8 +97,8 @@ enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action actio
 			return SANITIZE_DONE;
 		}
 		if (said != SANITIZE_REPORT_RUNNING) {
-			(void)!err_set(e, ERR_PROTOCOL, (int)s->status, "%s failed: status %xh",
-				       what, (unsigned)s->status);
+			err_note(e, ERR_PROTOCOL, (int)s->status, "%s failed: status %xh", what,
+				 (unsigned)s->status);
 			return said == SANITIZE_REPORT_FAILED ? SANITIZE_FAILED : SANITIZE_LOST;
 		}
 		if (take_step(s, &pace, progress, e) < 0)

@@ -221,8 +221,8 @@ static enum sanitize_end wait_for(struct sanitize *s, struct err *e)
 		return sanitize_follow(s, SANITIZE_OVERWRITE, "SANITIZE", ask, e);
 	if (said != SANITIZE_REPORT_FAILED)
 		return SANITIZE_DONE;
-	(void)!err_set(e, ERR_PROTOCOL, (int)s->status, "an earlier SANITIZE failed: status %xh",
-		       (unsigned)s->status);
+	err_note(e, ERR_PROTOCOL, (int)s->status, "an earlier SANITIZE failed: status %xh",
+		 (unsigned)s->status);
 	return SANITIZE_FAILED;
 }
 

@@ -323,7 +323,7 @@ static void run_unpack(void *arg)
 		p->out = dio_pages(INTAKE_UNPACKED);
 	rc = ZSTD_decompressDCtx(p->zd, p->out, INTAKE_UNPACKED, p->chunk->data, p->chunk->len);
 	if (ZSTD_isError(rc)) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "zstd: %s", ZSTD_getErrorName(rc));
+		err_note(&e, ERR_PROTOCOL, 0, "zstd: %s", ZSTD_getErrorName(rc));
 		set_failed(&p->failure, "ImageMismatch", &e);
 	} else {
 		p->nout = rc;
@@ -553,8 +553,8 @@ static void on_watch(void *arg)
 		fetch_watch(w->fetch, !w->over && !at_work(w));
 	if (!drive_hangs(w, loop_now(loop_of(w->group))))
 		return;
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "%s: no progress; the drive holds a part of the image",
-		       w->drive->path);
+	err_note(&e, ERR_TIMEOUT, 0, "%s: no progress; the drive holds a part of the image",
+		 w->drive->path);
 	stop_fetching(w);
 	loop_timer_stop(&w->watch);
 	w->over = true;

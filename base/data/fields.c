@@ -87,7 +87,7 @@ static int wrong(struct decoder *d, const struct at *at, const char *want, const
 		buf_puts(&b, ", got ");
 		got_print(got, &b);
 	}
-	(void)!err_set(d->e, ERR_INVALID, 0, "%s", b.data);
+	err_note(d->e, ERR_INVALID, 0, "%s", b.data);
 	buf_done(&b);
 	return -1;
 }

@@ -81,8 +81,7 @@ json_t *json_parse_most(const char *data, size_t len, size_t values, struct err 
 		return NULL;
 	j = json_loadb(data, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &je);
 	if (!j)
-		(void)!err_set(e, ERR_PROTOCOL, 0, "line %d, column %d: %s", je.line, je.column,
-			       je.text);
+		err_note(e, ERR_PROTOCOL, 0, "line %d, column %d: %s", je.line, je.column, je.text);
 	return j;
 }
 

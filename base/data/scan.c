@@ -577,9 +577,9 @@ int scan_end(struct scan *s, struct err *e)
 {
 	if (s->failed.kind == ERR_NONE && !s->spec.lines && end_token(s, &s->failed) == 0 &&
 	    s->state != DONE)
-		(void)!err_set(&s->failed, ERR_PROTOCOL, 0,
-			       "ends after %zu items and %zu bytes without being complete",
-			       s->given, s->head + s->part);
+		err_note(&s->failed, ERR_PROTOCOL, 0,
+			 "ends after %zu items and %zu bytes without being complete", s->given,
+			 s->head + s->part);
 	if (s->failed.kind == ERR_NONE)
 		return 0;
 	*e = s->failed;

@@ -392,9 +392,8 @@ static json_t *value(struct reader *r, int depth)
 	json_t *j = NULL;
 
 	if (++r->values > r->most)
-		(void)!err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: more than %zu values",
-			       r->event.start_mark.line + 1, r->event.start_mark.column + 1,
-			       r->most);
+		err_note(r->e, ERR_INVALID, 0, "line %zu, column %zu: more than %zu values",
+			 r->event.start_mark.line + 1, r->event.start_mark.column + 1, r->most);
 	else
 		j = node(r, depth);
 	anchor(r, name, j);
@@ -464,8 +463,8 @@ json_t *yaml_parse(const char *text, size_t len, struct err *e)
 		return NULL;
 	drop_empty(list);
 	if (json_array_size(list) != 1) {
-		(void)!err_set(e, ERR_INVALID, 0, "want one YAML document, got %zu",
-			       json_array_size(list));
+		err_note(e, ERR_INVALID, 0, "want one YAML document, got %zu",
+			 json_array_size(list));
 		return NULL;
 	}
 	return json_incref(json_array_get(list, 0));

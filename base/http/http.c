@@ -303,10 +303,9 @@ static void on_timer(void *arg)
 	struct err e;
 
 	if (q->deadline && now >= q->deadline)
-		(void)!err_set(&e, ERR_TIMEOUT, 0, "no complete answer within %u ms",
-			       q->call.timeout_ms);
+		err_note(&e, ERR_TIMEOUT, 0, "no complete answer within %u ms", q->call.timeout_ms);
 	else if (q->call.idle_ms && !q->held && now - q->last >= q->call.idle_ms)
-		(void)!err_set(&e, ERR_TIMEOUT, 0, "nothing received for %u ms", q->call.idle_ms);
+		err_note(&e, ERR_TIMEOUT, 0, "nothing received for %u ms", q->call.idle_ms);
 	else
 		return arm(q);
 	req_over(q, &e);
@@ -613,8 +612,7 @@ bool http_transport_data(struct http_req *q, const char *data, size_t len)
 	q->last = loop_now(loop_of(h->group));
 	q->body_seen += len;
 	if (q->call.max_body && q->body_seen > q->call.max_body) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "a reply of more than %zu bytes",
-			       q->call.max_body);
+		err_note(&e, ERR_PROTOCOL, 0, "a reply of more than %zu bytes", q->call.max_body);
 		req_over(q, &e);
 		return false;
 	}
@@ -643,7 +641,7 @@ void http_transport_end(struct http_req *q, const struct err *e)
 	if (q->over)
 		return;
 	if (!e && !q->has_head) {
-		(void)!err_set(&none, ERR_PROTOCOL, 0, "the reply had no status line");
+		err_note(&none, ERR_PROTOCOL, 0, "the reply had no status line");
 		e = &none;
 	}
 	req_over(q, e);

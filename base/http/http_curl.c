@@ -134,13 +134,13 @@ static void set_error(const struct flight *f, CURLcode rc, struct err *e)
 	if (f->failed)
 		*e = f->err;
 	else if (f->barred && rc == CURLE_COULDNT_CONNECT)
-		(void)!err_set(e, ERR_DENIED, 0, "%s: %s", f->x->origin, f->barred);
+		err_note(e, ERR_DENIED, 0, "%s: %s", f->x->origin, f->barred);
 	/* The connect timeout is the only timeout that this file sets in libcurl. */
 	else if (rc == CURLE_OPERATION_TIMEDOUT)
-		(void)!err_set(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms",
-			       f->x->origin, f->x->connect_ms);
+		err_note(e, ERR_UNAVAILABLE, rc, "%s: no connection within %u ms", f->x->origin,
+			 f->x->connect_ms);
 	else
-		(void)!err_set(e, kind_of(rc), rc, "%s: %.160s", f->x->origin, text);
+		err_note(e, kind_of(rc), rc, "%s: %.160s", f->x->origin, text);
 }
 
 /* Collects every finished transfer of the shard. */
@@ -323,13 +323,13 @@ static int on_prerequest(void *arg, char *remote, char *local, int remote_port, 
 	(void)local, (void)local_port;
 	if (why) {
 		f->failed = true;
-		(void)!err_set(&f->err, ERR_DENIED, 0, "%s: %s", f->x->origin, why);
+		err_note(&f->err, ERR_DENIED, 0, "%s: %s", f->x->origin, why);
 		return CURL_PREREQFUNC_ABORT;
 	}
 	if (f->sent && !changes_nothing(f->x)) {
 		f->failed = true;
-		(void)!err_set(&f->err, ERR_UNAVAILABLE, 0,
-			       "%s: the connection closed before an answer", f->x->origin);
+		err_note(&f->err, ERR_UNAVAILABLE, 0, "%s: the connection closed before an answer",
+			 f->x->origin);
 		return CURL_PREREQFUNC_ABORT;
 	}
 	f->sent = true;
@@ -339,7 +339,7 @@ static int on_prerequest(void *arg, char *remote, char *local, int remote_port, 
 static size_t give_up(struct flight *f, const char *why)
 {
 	f->failed = true;
-	(void)!err_set(&f->err, ERR_PROTOCOL, 0, "%s: %s", f->x->origin, why);
+	err_note(&f->err, ERR_PROTOCOL, 0, "%s: %s", f->x->origin, why);
 	return 0;
 }
 

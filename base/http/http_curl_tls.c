@@ -39,8 +39,8 @@ static bool is_pinned(struct flight *f, const X509 *cert, char hex[static 65])
 	if (certificate_pin(cert, hex) && (!pin || !strcasecmp(pin, hex)))
 		return true;
 	f->failed = true;
-	(void)!err_set(&f->err, ERR_DENIED, 0, "%s: the server's certificate is not the pinned one",
-		       f->x->origin);
+	err_note(&f->err, ERR_DENIED, 0, "%s: the server's certificate is not the pinned one",
+		 f->x->origin);
 	return false;
 }
 

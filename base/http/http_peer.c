@@ -163,18 +163,18 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 	if (spec->pin_sha256 && check_pin(spec->pin_sha256, pin, e) < 0)
 		return NULL;
 	if (spec->user_agent && !http_is_header_value(spec->user_agent)) {
-		(void)!err_set(e, ERR_INVALID, 0, "bad characters in the user agent");
+		err_note(e, ERR_INVALID, 0, "bad characters in the user agent");
 		return NULL;
 	}
 	if (spec->server_name && !http_is_server_name(spec->server_name)) {
-		(void)!err_set(e, ERR_INVALID, 0, "\"%s\": bad server name", spec->server_name);
+		err_note(e, ERR_INVALID, 0, "\"%s\": bad server name", spec->server_name);
 		return NULL;
 	}
 	if (url_parse(spec->base_url, &u, e) < 0)
 		return NULL;
 	if (!u.tls && !spec->plain_ok) {
-		(void)!err_set(e, ERR_INVALID, 0, "\"%s\": plain HTTP is not allowed here",
-			       spec->base_url);
+		err_note(e, ERR_INVALID, 0, "\"%s\": plain HTTP is not allowed here",
+			 spec->base_url);
 		url_done(&u);
 		return NULL;
 	}

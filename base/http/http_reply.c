@@ -169,8 +169,8 @@ int http_err(const struct http_reply *r, struct err *e)
 		 * text (base/quoted.h). */
 		return err_set(e, ERR_PROTOCOL, r->status, "%d a redirect, not followed, to %s",
 			       r->status, to);
-	(void)!err_set(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s",
-		       r->status, reason(r->status), str_empty(text) ? "" : ": ", str_or(text, ""));
+	err_note(e, kind == ERR_NONE ? ERR_PROTOCOL : kind, r->status, "%d %s%s%.180s", r->status,
+		 reason(r->status), str_empty(text) ? "" : ": ", str_or(text, ""));
 	e->retry_after_ms = r->retry_after_ms;
 	return -1;
 }

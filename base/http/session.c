@@ -116,7 +116,7 @@ static void send(struct session *s, struct session_call *q)
 
 	/* mutant: session-unasked netris-may-act ec2-unasked */
 	if (q->may_act && !q->may_act(q->may_act_arg)) {
-		(void)!err_set(&e, ERR_CONFLICT, 0, "no longer allowed: the change was not sent");
+		err_note(&e, ERR_CONFLICT, 0, "no longer allowed: the change was not sent");
 		fail(q, &e);
 		return;
 	}
@@ -179,8 +179,8 @@ void session_start(struct session *s, struct session_call *q)
 	move(q, &s->waiting, SESSION_WAITS);
 	if (s->nwaiting <= s->spec.max_waiting)
 		return;
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%u calls already wait for %s", s->spec.max_waiting,
-		       http_peer_origin(s->peer));
+	err_note(&e, ERR_UNAVAILABLE, 0, "%u calls already wait for %s", s->spec.max_waiting,
+		 http_peer_origin(s->peer));
 	e.scope = ERR_PROVIDER;
 	fail(q, &e);
 }
@@ -251,7 +251,7 @@ void session_ask_json(struct session *s, const char *path, json_t *body,
 
 	json_decref(body);
 	if (!text) {
-		(void)!err_set(&e, ERR_INVALID, 0, "user or password is not UTF-8");
+		err_note(&e, ERR_INVALID, 0, "user or password is not UTF-8");
 		e.scope = ERR_PROVIDER;
 		session_login_failed(s, &e, SESSION_FOREVER);
 		return;
@@ -277,7 +277,7 @@ void session_login_failed(struct session *s, const struct err *e, int64_t refuse
 	struct err why = *e;
 
 	session_redact(s, why.text);
-	(void)!err_wrap(&why, "%s", http_peer_origin(s->peer));
+	err_note_wrap(&why, "%s", http_peer_origin(s->peer));
 	err_save(&s->refused, &why);
 	s->refused_until = loop_now(loop_of(s->spec.group)) + refuse_ms;
 	s->logging_in = false;

@@ -128,7 +128,7 @@ struct httpd_cert *httpd_cert_new(struct httpd *d, const struct httpd_cert_spec 
 	c->loop = loop_of(httpd_group(d));
 	loop_timer_init(&c->timer, httpd_group(d), on_look, c);
 	if (!s->ca(s->arg, &ca_pem, &ca_key)) {
-		(void)!err_set(e, ERR_UNAVAILABLE, 0, "there is no CA");
+		err_note(e, ERR_UNAVAILABLE, 0, "there is no CA");
 	} else if (issue(c, ca_pem, ca_key, e) == 0 && open_listener(c, e) == 0) {
 		loop_timer_start(&c->timer, c->spec.look_ms ? c->spec.look_ms : LOOK_MS);
 		return c;

@@ -632,7 +632,7 @@ static int listen_on(struct httpd_mhd *m, const char *address, struct err *e)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (fd < 0 || bind(fd, list->ai_addr, list->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&bound, &size) < 0) {
-		(void)!err_errno(e, errno, "cannot listen on %s", address);
+		err_note_errno(e, errno, "cannot listen on %s", address);
 		freeaddrinfo(list);
 		if (fd >= 0)
 			close(fd);
@@ -706,8 +706,8 @@ struct httpd_mhd *httpd_mhd_new(struct httpd *d, const struct httpd_mhd_spec *s,
 	}
 	m->daemon = start(m, s, fd);
 	if (!m->daemon) {
-		(void)!err_set(e, ERR_INVALID, 0, "cannot serve on %s: %s", s->address,
-			       *m->log ? m->log : "bad certificate or key");
+		err_note(e, ERR_INVALID, 0, "cannot serve on %s: %s", s->address,
+			 *m->log ? m->log : "bad certificate or key");
 		if (fcntl(fd, F_GETFD) >= 0) /* MHD closes fd in some failures, but not in all. */
 			close(fd);
 		httpd_callers_free(m->callers);

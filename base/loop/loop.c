@@ -513,7 +513,7 @@ struct loop_child *loop_spawn(struct loop_group *g, const struct loop_spawn *s, 
 		proto.spawn.max_line = LOOP_MAX_LINE;
 
 	if (g->dropped) {
-		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s: its owner is gone", s->argv[0]);
+		err_note(e, ERR_UNAVAILABLE, 0, "%s: its owner is gone", s->argv[0]);
 		return NULL;
 	}
 

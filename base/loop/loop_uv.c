@@ -355,14 +355,14 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 	struct loop_uv *u = uv_of(l);
 
 	if (!s->argv[0] || !strchr(s->argv[0], '/')) {
-		(void)!err_set(e, ERR_INVALID, 0, "%s: not a path", s->argv[0] ? s->argv[0] : "");
+		err_note(e, ERR_INVALID, 0, "%s: not a path", s->argv[0] ? s->argv[0] : "");
 		return NULL;
 	}
 
 	int secret = s->secret ? secret_file(s->secret, e) : -1;
 
 	if (s->secret && secret < 0) {
-		(void)!err_wrap(e, "cannot start %s", s->argv[0]);
+		err_note_wrap(e, "cannot start %s", s->argv[0]);
 		return NULL;
 	}
 
@@ -399,7 +399,7 @@ static struct loop_child *uv_ops_spawn(struct loop *l, const struct loop_child *
 		close(secret); /* The child has its own copy. */
 
 	if (rc < 0) {
-		(void)!err_errno(e, -rc, "cannot start %s", s->argv[0]);
+		err_note_errno(e, -rc, "cannot start %s", s->argv[0]);
 		c->base.freed = c->exited = true;
 		c->base.group = NULL;
 		child_close_handle(c, (uv_handle_t *)&c->process);

@@ -157,7 +157,7 @@ struct service *service_new(struct loop_group *g, const struct service_spec *spe
 	}
 	s->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (s->fd < 0) {
-		(void)!err_errno(e, errno, "NOTIFY_SOCKET: socket");
+		err_note_errno(e, errno, "NOTIFY_SOCKET: socket");
 		service_free(s);
 		return NULL;
 	}

@@ -80,7 +80,7 @@ void store_base_done(struct store *s)
 
 	assert(list_empty(&s->watches));
 	loop_defer_cancel(&s->wake);
-	(void)!err_set(&e, ERR_UNAVAILABLE, 0, "the store was closed");
+	err_note(&e, ERR_UNAVAILABLE, 0, "the store was closed");
 	for (struct commit *c; (c = list_first(&s->commits, struct commit, link));) {
 		list_remove(&c->link);
 		if (c->done)
@@ -374,9 +374,9 @@ struct store_watch *store_watch(struct store *s, struct loop_group *g, const cha
 				void *arg, struct err *e)
 {
 	if (since < store_oldest(s)) {
-		(void)!err_set(e, ERR_NOT_FOUND, 410,
-			       "revision %llu is older than the history, which begins at %llu",
-			       (unsigned long long)since, (unsigned long long)store_oldest(s));
+		err_note(e, ERR_NOT_FOUND, 410,
+			 "revision %llu is older than the history, which begins at %llu",
+			 (unsigned long long)since, (unsigned long long)store_oldest(s));
 		return NULL;
 	}
 

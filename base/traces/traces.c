@@ -40,9 +40,8 @@ static char *endpoint_split(const char *endpoint, char **origin, struct err *e)
 
 	if ((!str_starts(endpoint, "https://") && !str_starts(endpoint, "http://")) || !host[3] ||
 	    strpbrk(endpoint, "?#@ ")) {
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "%s is not a URL such as https://collector:4318/v1/traces",
-			       endpoint);
+		err_note(e, ERR_INVALID, 0,
+			 "%s is not a URL such as https://collector:4318/v1/traces", endpoint);
 		return NULL;
 	}
 	path = strchr(host + 3, '/');
@@ -60,8 +59,8 @@ struct traces *traces_new(const struct traces_spec *s, struct err *e)
 	if (path) {
 		spec.plain_ok = str_starts(origin, "http://");
 		if (spec.plain_ok && s->token)
-			(void)!err_set(e, ERR_DENIED, 0, "%s: a token is sent over https:// only",
-				       s->endpoint);
+			err_note(e, ERR_DENIED, 0, "%s: a token is sent over https:// only",
+				 s->endpoint);
 		else
 			peer = http_peer_new(s->http, &spec, e);
 	}
@@ -148,8 +147,7 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 		/* A collector may answer with an empty body. */
 		refused = otlp_refused(r->body, r->body_len, text, sizeof(text));
 		if (refused > 0 && refused <= (int64_t)n) {
-			(void)!err_set(&t->err, ERR_INVALID, 0, "the collector refused spans: %s",
-				       text);
+			err_note(&t->err, ERR_INVALID, 0, "the collector refused spans: %s", text);
 			t->stats.dropped += (uint64_t)refused;
 		} else {
 			refused = 0;
@@ -220,8 +218,8 @@ void traces_add(struct traces *t, const struct span *s)
 		return;
 	if (!b) {
 		if (t->err.kind == ERR_NONE)
-			(void)!err_set(&t->err, ERR_CAPACITY, 0, "%d spans wait for the collector",
-				       TRACES_QUEUE);
+			err_note(&t->err, ERR_CAPACITY, 0, "%d spans wait for the collector",
+				 TRACES_QUEUE);
 		t->stats.dropped++;
 		return;
 	}

@@ -281,8 +281,8 @@ static struct kube_client *client_of(struct shot *t, const struct virtual_cluste
 	if (!secret)
 		return NULL;
 	if (!coded) {
-		(void)!err_set(e, ERR_INVALID, 0, "Secret %s has no key %s", r->name,
-			       str_or(r->key, "config"));
+		err_note(e, ERR_INVALID, 0, "Secret %s has no key %s", r->name,
+			 str_or(r->key, "config"));
 		return NULL;
 	}
 	OWN(secret) text = cli_decoded(coded, e);

@@ -82,9 +82,9 @@ struct secret *up_token(struct loop *l, const char *folder, const char *name, st
 	if (text && strlen(text) == 2 * TOKEN_BYTES) {
 		s = secret_from_str(text);
 	} else if (text) {
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "%s: want %d hex digits; remove the file to get a new token", path,
-			       2 * TOKEN_BYTES);
+		err_note(e, ERR_INVALID, 0,
+			 "%s: want %d hex digits; remove the file to get a new token", path,
+			 2 * TOKEN_BYTES);
 	} else if (e->kind == ERR_NOT_FOUND) {
 		loop_random_bytes(l, raw, sizeof(raw));
 		str_hex(hex, raw, sizeof(raw));

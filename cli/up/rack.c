@@ -157,7 +157,7 @@ static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const ch
 		m = httpd_mhd_new(r->httpd, &s, e);
 	}
 	if (!m)
-		(void)!err_wrap(e, "%s on %s", what, address);
+		err_note_wrap(e, "%s on %s", what, address);
 	free(cert);
 	return m;
 }
@@ -328,8 +328,8 @@ json_t *up_rack_objects(const struct up_rack *r, struct err *e)
 	json_array_foreach (list, i, o)
 		if (str_eq(json_str_at(o, "kind"), "Provider") &&
 		    finish_provider(r, json_at(o, "spec")) != 0) {
-			(void)!err_set(e, ERR_PROTOCOL, 0,
-				       "the simulated rack returned an incomplete Provider");
+			err_note(e, ERR_PROTOCOL, 0,
+				 "the simulated rack returned an incomplete Provider");
 			json_decref(list);
 			return NULL;
 		}

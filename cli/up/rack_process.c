@@ -95,8 +95,8 @@ static void on_line(const char *line, size_t len, void *arg)
 	if (objects)
 		p->spec.on_ready(objects, json_str_at(j, "digest"), p->spec.arg);
 	else
-		(void)!err_set(&p->err, ERR_UNAVAILABLE, (int)json_int_at(j, "code"), "%s",
-			       j ? str_or(json_str_at(j, "error"), "no objects") : bad.text);
+		err_note(&p->err, ERR_UNAVAILABLE, (int)json_int_at(j, "code"), "%s",
+			 j ? str_or(json_str_at(j, "error"), "no objects") : bad.text);
 }
 
 static void on_exit_of(int status, const struct err *e, void *arg)
@@ -105,9 +105,8 @@ static void on_exit_of(int status, const struct err *e, void *arg)
 	struct err out = e ? *e : p->err;
 
 	if (!*out.text)
-		(void)!err_set(&out, ERR_UNAVAILABLE, 0, "its process ended with status %d",
-			       status);
-	(void)!err_wrap(&out, "the simulated rack");
+		err_note(&out, ERR_UNAVAILABLE, 0, "its process ended with status %d", status);
+	err_note_wrap(&out, "the simulated rack");
 	p->spec.on_end(&out, p->spec.arg);
 }
 

@@ -58,7 +58,7 @@ static struct secret *read_file(const char *path, struct err *e)
 	ssize_t n = 0;
 
 	if (fd < 0) {
-		(void)!err_errno(e, errno, "%s", path);
+		err_note_errno(e, errno, "%s", path);
 		if (errno == ENOENT)
 			e->kind = ERR_NOT_FOUND;
 		return NULL;
@@ -66,7 +66,7 @@ static struct secret *read_file(const char *path, struct err *e)
 	while (len < sizeof(text) && (n = read(fd, text + len, sizeof(text) - len)) > 0)
 		len += (size_t)n;
 	if (n < 0 || len == sizeof(text))
-		(void)!err_errno(e, n < 0 ? errno : EFBIG, "%s", path);
+		err_note_errno(e, n < 0 ? errno : EFBIG, "%s", path);
 	else
 		s = secret_new(text, len);
 	secret_wipe(text, sizeof(text));
@@ -115,7 +115,7 @@ static struct secret *read_in(const char *folder, const char *name, struct err *
 	char path[4096];
 
 	if (!path_in(folder, name, path, sizeof(path))) {
-		(void)!err_set(e, ERR_INVALID, 0, "the path of the folder is too long");
+		err_note(e, ERR_INVALID, 0, "the path of the folder is too long");
 		return NULL;
 	}
 	return read_file(path, e);

@@ -155,7 +155,7 @@ struct boot_media_item *boot_media_open(struct boot_media *m, const char *token,
 	if (!m->data) {
 		free(i->block);
 		free(i);
-		(void)!err_set(e, ERR_INVALID, 0, "no agent image is configured");
+		err_note(e, ERR_INVALID, 0, "no agent image is configured");
 		return NULL;
 	}
 	if (proto_boot_write(b, i->block, e) < 0) {

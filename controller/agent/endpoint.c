@@ -108,7 +108,7 @@ static void refuse(struct agent_session *s, struct httpd_req *q, int status, con
 	httpd_reply_header(q, "Connection", "close");
 	if (s)
 		set_refusal(s, why);
-	(void)!err_set(&e, status == 409 ? ERR_CONFLICT : ERR_DENIED, status, "%s", why);
+	err_note(&e, status == 409 ? ERR_CONFLICT : ERR_DENIED, status, "%s", why);
 	httpd_reply_err(q, &e);
 }
 

@@ -86,9 +86,9 @@ json_t *claims_build(struct context *c, const struct plan_claim *p, const struct
 	uint8_t raw[4];
 
 	if (!pool || !vc || (!m && !elastic) || !image) {
-		(void)!err_set(e, ERR_CONFLICT, 0,
-			       "pool %s, tenant %s or machine %s changed while the plan was made",
-			       p->pool, p->tenant, p->machine);
+		err_note(e, ERR_CONFLICT, 0,
+			 "pool %s, tenant %s or machine %s changed while the plan was made",
+			 p->pool, p->tenant, p->machine);
 		return NULL;
 	}
 	loop_random_bytes(c->loop, raw, sizeof(raw));

@@ -119,7 +119,7 @@ int audit_lines_last(const char *path, int64_t *seq, struct err *e)
 	from = st.st_size > (off_t)TAIL_BYTES ? st.st_size - (off_t)TAIL_BYTES : 0;
 	n = pread(fd, text, TAIL_BYTES, from);
 	if (n < 0)
-		(void)!err_errno(e, errno, "%s", path);
+		err_note_errno(e, errno, "%s", path);
 	text[n < 0 ? 0 : n] = '\0';
 	*seq = last_of(text);
 	free(text);

@@ -161,8 +161,7 @@ static char *keys_with_old(const struct job *j, struct err *e)
 	free(old);
 	if (!none && !json_is_array(json_at(was, "keys"))) {
 		if (was)
-			(void)!err_set(e, ERR_INVALID, 0,
-				       KEYS_FILE ": no list of keys in the file");
+			err_note(e, ERR_INVALID, 0, KEYS_FILE ": no list of keys in the file");
 		return NULL;
 	}
 	now = json_parse(j->text, strlen(j->text), e);

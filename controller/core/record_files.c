@@ -48,13 +48,13 @@ static char *read_at(int folder, const char *name, struct err *e)
 	if (fd < 0) {
 		bool none = errno == ENOENT;
 
-		(void)!err_errno(e, errno, "%s", name);
+		err_note_errno(e, errno, "%s", name);
 		if (none)
 			e->kind = ERR_NOT_FOUND;
 		return NULL;
 	}
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
-		(void)!err_set(e, ERR_INVALID, 0, "%s: not a regular file", name);
+		err_note(e, ERR_INVALID, 0, "%s: not a regular file", name);
 		close(fd);
 		return NULL;
 	}
@@ -62,7 +62,7 @@ static char *read_at(int folder, const char *name, struct err *e)
 	while (!b.over && (n = read(fd, piece, sizeof(piece))) > 0)
 		buf_put(&b, piece, (size_t)n);
 	if (n < 0 || b.over) {
-		(void)!err_errno(e, n < 0 ? errno : EFBIG, "%s", name);
+		err_note_errno(e, n < 0 ? errno : EFBIG, "%s", name);
 		buf_done(&b);
 		close(fd);
 		return NULL;
@@ -190,13 +190,13 @@ int record_files_keep(const char *dir, const char *sub, const char *name, const 
 	if (top < 0)
 		return -1;
 	if (mkdirat(top, sub, 0755) < 0 && errno != EEXIST) {
-		(void)!err_errno(e, errno, "%s", sub);
+		err_note_errno(e, errno, "%s", sub);
 	} else if (fsync(top) < 0) {
-		(void)!err_errno(e, errno, "%s", dir);
+		err_note_errno(e, errno, "%s", dir);
 	} else {
 		folder = openat(top, sub, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		if (folder < 0) {
-			(void)!err_errno(e, errno, "%s", sub);
+			err_note_errno(e, errno, "%s", sub);
 		} else {
 			rc = keep_at(folder, name, text, e);
 			close(folder);

@@ -66,15 +66,14 @@ static enum webhook_start trust(struct webhook *w, const struct object_secret_re
 	case SECRET_ABSENT:
 	case SECRET_DENIED:
 	case SECRET_ERROR:
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "the Secret cannot be read");
+		err_note(e, ERR_NOT_FOUND, 0, "the Secret cannot be read");
 		return WEBHOOK_NOT_SENT;
 	case SECRET_LOADED:
 		break;
 	}
 	v = secrets_value(s, NULL, r->name, str_or(r->key, "ca.crt"));
 	if (!v) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "the Secret has no key %s",
-			       str_or(r->key, "ca.crt"));
+		err_note(e, ERR_NOT_FOUND, 0, "the Secret has no key %s", str_or(r->key, "ca.crt"));
 		return WEBHOOK_NOT_SENT;
 	}
 	*ca = secret_expose(v);

@@ -285,37 +285,35 @@ struct provider_machine *driver_attach(struct driver *s, const struct machine *m
 		return provider_attach(s->provider, &ms, e);
 	}
 	if (!ref) {
-		(void)!err_set(
-			e, ERR_NOT_FOUND, 0,
-			"spec.bmc.credentialsSecretRef: set neither in the Machine nor in its "
-			"Provider");
+		err_note(e, ERR_NOT_FOUND, 0,
+			 "spec.bmc.credentialsSecretRef: set neither in the Machine nor in its "
+			 "Provider");
 		return NULL;
 	}
 	st = secrets_want(c->secrets, NULL, ref->name);
 	if (st == SECRET_LOADING || st == SECRET_ERROR) {
-		(void)!err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", ref->name);
+		err_note(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", ref->name);
 		return NULL;
 	}
 	user = secrets_value(c->secrets, NULL, ref->name, "username");
 	password = secrets_value(c->secrets, NULL, ref->name, "password");
 	if (st != SECRET_LOADED || !user || !password) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "Secret %s: %s", ref->name,
-			       st == SECRET_LOADED   ? "keys username and password are needed"
-			       : st == SECRET_DENIED ? "drover may not read it"
-						     : "does not exist");
+		err_note(e, ERR_NOT_FOUND, 0, "Secret %s: %s", ref->name,
+			 st == SECRET_LOADED   ? "keys username and password are needed"
+			 : st == SECRET_DENIED ? "drover may not read it"
+					       : "does not exist");
 		return NULL;
 	}
 	if (b->tls.ca_secret_ref) {
 		st = secrets_want(c->secrets, NULL, b->tls.ca_secret_ref->name);
 		ca = ca_of(s, m);
 		if (!ca) {
-			(void)!err_set(e,
-				       st == SECRET_LOADING || st == SECRET_ERROR ? ERR_UNAVAILABLE
-										  : ERR_NOT_FOUND,
-				       0,
-				       "spec.bmc.tls.caSecretRef: cannot read key %s of Secret %s",
-				       str_or(b->tls.ca_secret_ref->key, "ca.crt"),
-				       b->tls.ca_secret_ref->name);
+			err_note(e,
+				 st == SECRET_LOADING || st == SECRET_ERROR ? ERR_UNAVAILABLE
+									    : ERR_NOT_FOUND,
+				 0, "spec.bmc.tls.caSecretRef: cannot read key %s of Secret %s",
+				 str_or(b->tls.ca_secret_ref->key, "ca.crt"),
+				 b->tls.ca_secret_ref->name);
 			return NULL;
 		}
 	}

@@ -35,7 +35,7 @@ static bool is_coming(const struct driver *s, const char *secret, struct err *e)
 
 	if (st != SECRET_LOADING && st != SECRET_ERROR)
 		return false;
-	(void)!err_set(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", secret);
+	err_note(e, ERR_UNAVAILABLE, 0, "Secret %s is being read", secret);
 	return true;
 }
 

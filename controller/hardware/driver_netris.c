@@ -39,13 +39,13 @@ static const struct secret *secret_of(struct driver *s, const char *field, const
 	if (v)
 		return v;
 	if (st == SECRET_LOADING || st == SECRET_ERROR)
-		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s: Secret %s is being read", field, name);
+		err_note(e, ERR_UNAVAILABLE, 0, "%s: Secret %s is being read", field, name);
 	else
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "%s: Secret %s %s%s", field, name,
-			       st == SECRET_LOADED   ? "has no key "
-			       : st == SECRET_DENIED ? "may not be read by drover"
-						     : "does not exist",
-			       st == SECRET_LOADED ? key : "");
+		err_note(e, ERR_NOT_FOUND, 0, "%s: Secret %s %s%s", field, name,
+			 st == SECRET_LOADED   ? "has no key "
+			 : st == SECRET_DENIED ? "may not be read by drover"
+					       : "does not exist",
+			 st == SECRET_LOADED ? key : "");
 	return NULL;
 }
 

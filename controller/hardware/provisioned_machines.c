@@ -375,10 +375,9 @@ static bool look_at_provider(const struct kube_entry *en, void *arg)
 		str_format(name, sizeof(name), "%s-%lld", p->meta.name, (long long)n);
 		m = CTX_GET(k->x->c, OBJECT_MACHINE, machine, name);
 		if (m && number_of(m) < 0) {
-			(void)!err_set(
-				&e, ERR_CONFLICT, 0,
-				"Machine %s exists already and was not created for this Provider",
-				name);
+			err_note(&e, ERR_CONFLICT, 0,
+				 "Machine %s exists already and was not created for this Provider",
+				 name);
 			say(k->x, p->meta.name, &e);
 		}
 		if (m)

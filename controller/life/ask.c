@@ -133,13 +133,12 @@ static void on_claim_read(json_t *o, const struct err *e, void *arg)
 	l->m = CTX_GET(l->c, OBJECT_MACHINE, machine, l->name);
 	r = l->m ? l->m->status.claim_ref : NULL;
 	if (!e && (!r || !str_eq(json_str_at(o, "metadata", "uid"), r->uid))) {
-		(void)!err_set(&mine, ERR_NOT_FOUND,
-			       r && !json_at(o, "metadata", "deletionTimestamp") ? CLAIM_REPLACED
-										 : 0,
-			       "the claim was replaced by a different one of the same name");
+		err_note(&mine, ERR_NOT_FOUND,
+			 r && !json_at(o, "metadata", "deletionTimestamp") ? CLAIM_REPLACED : 0,
+			 "the claim was replaced by a different one of the same name");
 		e = &mine;
 	} else if (!e && json_at(o, "metadata", "deletionTimestamp")) {
-		(void)!err_set(&mine, ERR_CONFLICT, 0, "the claim was withdrawn");
+		err_note(&mine, ERR_CONFLICT, 0, "the claim was withdrawn");
 		e = &mine;
 	}
 	answered(l, e);

@@ -174,8 +174,8 @@ bool life_boot_method_in_vain(struct life *l, const char *step, const char *seen
 	    !l->act.began_at || l->observation.read_at < l->act.ended_at ||
 	    loop_now(l->c->loop) - l->act.began_at < LIFE_BOOT_PATIENCE_MS)
 		return false;
-	(void)!err_set(&e, ERR_INVALID, 0, "the BMC accepted the request, but %s after %d s", seen,
-		       LIFE_BOOT_PATIENCE_MS / 1000);
+	err_note(&e, ERR_INVALID, 0, "the BMC accepted the request, but %s after %d s", seen,
+		 LIFE_BOOT_PATIENCE_MS / 1000);
 	failed(l, &e, false);
 	return true;
 }

@@ -140,11 +140,10 @@ bool life_bmc_trusted(const struct life *l, struct err *e)
 
 	if (!what)
 		return true;
-	(void)!err_set(
-		e, ERR_DENIED, 0,
-		"not approved by an operator: %s; drover sends the password only to %.100s; to "
-		"approve the change, run `drover approve %s --bmc`",
-		what, t ? t->address : "an approved BMC", l->name);
+	err_note(e, ERR_DENIED, 0,
+		 "not approved by an operator: %s; drover sends the password only to %.100s; to "
+		 "approve the change, run `drover approve %s --bmc`",
+		 what, t ? t->address : "an approved BMC", l->name);
 	return false;
 }
 

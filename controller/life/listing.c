@@ -286,8 +286,7 @@ static size_t name_missing(const struct life *l, const struct listed_unseen *u, 
 	}
 	if (missing > 2)
 		text = arena_printf(a, "%s and %zu more", text, missing - 2);
-	(void)!err_set(e, ERR_INVALID, 0, "the BMC lists drives that the agent does not see: %s",
-		       text);
+	err_note(e, ERR_INVALID, 0, "the BMC lists drives that the agent does not see: %s", text);
 	return missing;
 }
 

@@ -217,27 +217,26 @@ static enum reason drives_misfit(const struct machine *m, const struct proto_inv
 	name_rest(&missing);
 	name_rest(&extra);
 	if (missing.n) {
-		(void)!err_set(e, ERR_INVALID, 0, "drives missing: %s%s%s", missing.text,
-			       extra.n ? "; not in spec.drives: " : "", extra.text);
+		err_note(e, ERR_INVALID, 0, "drives missing: %s%s%s", missing.text,
+			 extra.n ? "; not in spec.drives: " : "", extra.text);
 		return REASON_DriveMissing;
 	}
 	if (extra.n) {
-		(void)!err_set(e, ERR_INVALID, 0, "drives not in spec.drives: %s", extra.text);
+		err_note(e, ERR_INVALID, 0, "drives not in spec.drives: %s", extra.text);
 		return REASON_DriveUnknown;
 	}
 	if (!resized && /* mutant: drives-number */ want->n == inv->drives.n)
 		return REASON_NONE;
 	if (resized)
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "drive %s: spec.drives has %lld bytes, the agent found %lld",
-			       inventory_drive_text(m, resized->wwn, words),
-			       (long long)resized->bytes, (long long)found_bytes);
+		err_note(e, ERR_INVALID, 0,
+			 "drive %s: spec.drives has %lld bytes, the agent found %lld",
+			 inventory_drive_text(m, resized->wwn, words), (long long)resized->bytes,
+			 (long long)found_bytes);
 	/* no drive is missing or unexpected, but the numbers of drives differ: one is listed
 	 * twice */
 	else
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "spec.drives lists %zu drives, the agent found %zu", want->n,
-			       inv->drives.n);
+		err_note(e, ERR_INVALID, 0, "spec.drives lists %zu drives, the agent found %zu",
+			 want->n, inv->drives.n);
 	return REASON_InventoryMismatch;
 }
 

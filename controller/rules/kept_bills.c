@@ -117,8 +117,8 @@ static json_t *readable(const json_t *cost, struct arena *a,
 		}
 		/* The error names the only charge in `one`. */
 		if (str_starts(e.text, FIRST))
-			(void)!err_set(&wrong, e.kind, e.code, "status.cost.charges[%zu]%s", i,
-				       e.text + strlen(FIRST));
+			err_note(&wrong, e.kind, e.code, "status.cost.charges[%zu]%s", i,
+				 e.text + strlen(FIRST));
 		on_unread(str_starts(e.text, FIRST) ? &wrong : &e, arg);
 	}
 	json_object_set_new(out, "charges", good);

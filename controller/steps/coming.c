@@ -335,7 +335,7 @@ static const char *root_drive(const struct life *l, struct err *e)
 		    (t->root_device.max_bytes && d->bytes > t->root_device.max_bytes))
 			continue;
 		if (found) {
-			(void)!err_set(
+			err_note(
 				e, ERR_INVALID, 0,
 				"rootDevice of instance type %s matches both drive %s and drive %s",
 				t->name, found, d->wwn);
@@ -344,8 +344,8 @@ static const char *root_drive(const struct life *l, struct err *e)
 		found = d->wwn;
 	}
 	if (!found)
-		(void)!err_set(e, ERR_INVALID, 0, "rootDevice of instance type %s matches no drive",
-			       str_or(l->m->spec.instance_type, "(none)"));
+		err_note(e, ERR_INVALID, 0, "rootDevice of instance type %s matches no drive",
+			 str_or(l->m->spec.instance_type, "(none)"));
 	return found;
 }
 

@@ -50,7 +50,7 @@ static void on_node(json_t *o, const struct err *e, void *arg)
 	struct err kept;
 
 	if (!e && json_at(o, "metadata", "deletionTimestamp")) {
-		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, but finalizers remain on it");
+		err_note(&kept, ERR_CONFLICT, 0, "deleted, but finalizers remain on it");
 		e = &kept;
 	}
 	on_step(o, e, arg);

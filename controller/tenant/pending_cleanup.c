@@ -309,7 +309,7 @@ static void on_paid(json_t *o, const struct err *e, void *arg)
 	d->call = NULL;
 	d->abroad = false;
 	if (!e && d->paying == PAY_NODE && json_at(o, "metadata", "deletionTimestamp")) {
-		(void)!err_set(&kept, ERR_CONFLICT, 0, "deleted, but finalizers keep the Node");
+		err_note(&kept, ERR_CONFLICT, 0, "deleted, but finalizers keep the Node");
 		e = &kept;
 	}
 	/* On success, or if the object does not exist, continue with the next part. Other errors

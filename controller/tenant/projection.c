@@ -653,7 +653,7 @@ void *tenant_project_node(const json_t *o, struct arena *a, void *arg, struct er
 	size_t i;
 
 	if (is_large_node(o)) {
-		(void)!err_set(e, ERR_CAPACITY, 0, "the Node is larger than drover reads");
+		err_note(e, ERR_CAPACITY, 0, "the Node is larger than drover reads");
 		return NULL;
 	}
 	n->world.tenant = arena_strdup(a, t->name);

@@ -166,8 +166,7 @@ void *request_project(const json_t *o, struct arena *a, void *arg, struct err *e
 	if (!str_to_time(str_or(json_str_at(o, "metadata", "creationTimestamp"), ""), &r->created))
 		r->created = 0;
 	if (strlen(r->uid) > SHOWN || !read_conditions(json_at(o, "status", "conditions"), r, a)) {
-		(void)!err_set(e, ERR_CAPACITY, 0,
-			       "the ProvisioningRequest is larger than drover reads");
+		err_note(e, ERR_CAPACITY, 0, "the ProvisioningRequest is larger than drover reads");
 		return NULL;
 	}
 	read_sets(json_object_get(spec, "podSets"), r, a);

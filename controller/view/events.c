@@ -476,8 +476,8 @@ void view_events_reply(struct view_events *e, struct httpd_req *q)
 	}
 	if (e->nstreams >= VIEW_EVENTS_STREAMS) {
 		httpd_reply_header(q, "Retry-After", "30");
-		(void)!err_set(&bad, ERR_UNAVAILABLE, 503, "%d streams are open: try again later",
-			       VIEW_EVENTS_STREAMS);
+		err_note(&bad, ERR_UNAVAILABLE, 503, "%d streams are open: try again later",
+			 VIEW_EVENTS_STREAMS);
 		httpd_reply_err(q, &bad);
 		return;
 	}

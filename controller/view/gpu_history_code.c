@@ -241,8 +241,8 @@ static uint8_t *unpack(const char *data, size_t len, size_t *raw_len, struct err
 	if (len < HEAD || memcmp(data, MAGIC, MAGIC_LEN) != 0)
 		(void)!invalid(e, "not written by drover");
 	else if (data[MAGIC_LEN] != VERSION)
-		(void)!err_set(e, ERR_UNSUPPORTED, 0, "stored GPU history: format %u is unknown",
-			       (unsigned)(uint8_t)data[MAGIC_LEN]);
+		err_note(e, ERR_UNSUPPORTED, 0, "stored GPU history: format %u is unknown",
+			 (unsigned)(uint8_t)data[MAGIC_LEN]);
 	else if ((size = ZSTD_getFrameContentSize(data + HEAD, len - HEAD)) > RAW_MAX)
 		/* also true for the two sizes that mean "unknown" and "error" */
 		(void)!invalid(e, "its size is invalid");
@@ -251,8 +251,7 @@ static uint8_t *unpack(const char *data, size_t len, size_t *raw_len, struct err
 		*raw_len = ZSTD_decompress(raw, (size_t)size, data + HEAD, len - HEAD);
 		if (!ZSTD_isError(*raw_len))
 			return raw;
-		(void)!err_set(e, ERR_PROTOCOL, 0, "stored GPU history: %s",
-			       ZSTD_getErrorName(*raw_len));
+		err_note(e, ERR_PROTOCOL, 0, "stored GPU history: %s", ZSTD_getErrorName(*raw_len));
 		free(raw);
 	}
 	return NULL;

@@ -107,7 +107,7 @@ void view_one_machine_reply(const struct context *c, const struct life_log *log,
 	char *text;
 
 	if (!m) {
-		(void)!err_set(&e, ERR_NOT_FOUND, 404, "there is no machine %.253s", name);
+		err_note(&e, ERR_NOT_FOUND, 404, "there is no machine %.253s", name);
 		httpd_reply_err(q, &e);
 		return;
 	}

@@ -19,7 +19,7 @@ bool page_refuse(struct httpd_req *q, const char *name, const char *problem)
 {
 	struct err e;
 
-	(void)!err_set(&e, ERR_INVALID, 400, "query parameter %.40s: %s", name, problem);
+	err_note(&e, ERR_INVALID, 400, "query parameter %.40s: %s", name, problem);
 	str_clean(e.text);
 	httpd_reply_err(q, &e);
 	return false;

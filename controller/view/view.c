@@ -43,9 +43,9 @@ static bool is_leader(const struct view *v, struct httpd_req *q)
 	if (view_source_leads(&v->source))
 		return true;
 	if (str_empty(holder) || str_eq(holder, c->o.identity))
-		(void)!err_set(&e, ERR_UNAVAILABLE, 503, "no replica of drover leads now");
+		err_note(&e, ERR_UNAVAILABLE, 503, "no replica of drover leads now");
 	else
-		(void)!err_set(&e, ERR_UNAVAILABLE, 503, "replica %.253s leads: ask there", holder);
+		err_note(&e, ERR_UNAVAILABLE, 503, "replica %.253s leads: ask there", holder);
 	httpd_reply_header(q, "Retry-After", "2");
 	httpd_reply_err(q, &e);
 	return false;
@@ -130,7 +130,7 @@ static const char *tenant_of(const struct view *v, struct httpd_req *q)
 
 	if (tenant_get(v->tenants, tenant))
 		return tenant;
-	(void)!err_set(&e, ERR_NOT_FOUND, 404, "there is no tenant %.253s", tenant);
+	err_note(&e, ERR_NOT_FOUND, 404, "there is no tenant %.253s", tenant);
 	httpd_reply_err(q, &e);
 	return NULL;
 }

@@ -206,8 +206,8 @@ static void on_edited(const struct bcm_node *n, const struct err *e, void *arg)
 
 	q->edit = NULL; /* Forget the edit, which frees itself after done(). */
 	if (!e && q->s.target && !str_eq(n->lock.token, q->s.token)) {
-		(void)!err_set(&lost, ERR_CONFLICT, 0,
-			       "another writer removed drover's mark from node %s", n->hostname);
+		err_note(&lost, ERR_CONFLICT, 0,
+			 "another writer removed drover's mark from node %s", n->hostname);
 		e = &lost;
 	}
 	end(q, e);
@@ -270,15 +270,14 @@ static void on_list(struct exact list, const struct err *failed, void *arg)
 		uuid = exact_str_at(it.value, "uuid", q->a);
 		busy = exact_member(it.value, "fileOperationInProgress");
 		if (exact_kind(busy) == EXACT_TRUE) {
-			(void)!err_set(&e, ERR_UNAVAILABLE, 0, "BCM is still writing the %s %.60s",
-				       lists[q->step].what, name);
+			err_note(&e, ERR_UNAVAILABLE, 0, "BCM is still writing the %s %.60s",
+				 lists[q->step].what, name);
 			end(q, &e);
 			return;
 		}
 	}
 	if (bcm_is_unset(uuid)) {
-		(void)!err_set(&e, ERR_NOT_FOUND, 0, "BCM has no %s %.60s", lists[q->step].what,
-			       name);
+		err_note(&e, ERR_NOT_FOUND, 0, "BCM has no %s %.60s", lists[q->step].what, name);
 		end(q, &e);
 		return;
 	}

@@ -65,11 +65,10 @@ static enum err_kind kind_of(const char *text)
 
 static int say(struct err *e, enum err_kind kind, int code, const char *what, const char *text)
 {
-	(void)!err_set(e, kind, code, "BCM refuses %s: %.140s%s", what, text,
-		       kind == ERR_DENIED
-			       ? "; allow this call in the profile of drover's certificate"
-		       : kind == ERR_UNSUPPORTED ? "; this version has no such call"
-						 : "");
+	err_note(e, kind, code, "BCM refuses %s: %.140s%s", what, text,
+		 kind == ERR_DENIED ? "; allow this call in the profile of drover's certificate"
+		 : kind == ERR_UNSUPPORTED ? "; this version has no such call"
+					   : "");
 	e->scope = kind == ERR_DENIED ? ERR_PROVIDER : ERR_REQUEST;
 	return -1;
 }
@@ -161,7 +160,7 @@ static void of_transport(struct err *e, const struct err *net, const char *what)
 {
 	*e = *net;
 	e->scope = ERR_PROVIDER;
-	(void)!err_wrap(e, "BCM, %s", what);
+	err_note_wrap(e, "BCM, %s", what);
 }
 
 static void on_done(void *client, struct session_call *c, const struct http_reply *r,
@@ -235,10 +234,9 @@ static int read_version(struct bcm *b, const struct http_reply *r, struct err *e
 	for (int i = 0; i < 3 && !c; i++)
 		c = is[i] < oldest[i] ? -1 : is[i] > oldest[i];
 	if (c < 0) {
-		(void)!err_set(
-			e, ERR_UNSUPPORTED, 0,
-			"BCM has version %.24s: drover needs BCM 10 from 10.25.3 on, or BCM 11",
-			text);
+		err_note(e, ERR_UNSUPPORTED, 0,
+			 "BCM has version %.24s: drover needs BCM 10 from 10.25.3 on, or BCM 11",
+			 text);
 		e->scope = ERR_PROVIDER;
 		return -1;
 	}
@@ -279,12 +277,12 @@ static int read_login(const struct bcm *b, const struct http_reply *r, struct se
 	if (*cookie)
 		return 0;
 	is_false = exact_kind(result) == EXACT_FALSE;
-	(void)!err_set(e, is_false ? ERR_DENIED : ERR_PROTOCOL, is_false ? 401 : 0,
-		       "BCM refuses the login of %.60s: %s", session_user(b->session),
-		       is_false ? "user or password is wrong"
-		       : exact_kind(result) == EXACT_TRUE
-			       ? "the reply has no cookie cm-login-token; use a client certificate"
-			       : "the reply is neither true nor false; use a client certificate");
+	err_note(e, is_false ? ERR_DENIED : ERR_PROTOCOL, is_false ? 401 : 0,
+		 "BCM refuses the login of %.60s: %s", session_user(b->session),
+		 is_false ? "user or password is wrong"
+		 : exact_kind(result) == EXACT_TRUE
+			 ? "the reply has no cookie cm-login-token; use a client certificate"
+			 : "the reply is neither true nor false; use a client certificate");
 	e->scope = ERR_PROVIDER;
 	return -1;
 }
@@ -383,8 +381,8 @@ struct bcm *bcm_new(struct loop_group *g, struct http *h, const struct bcm_spec 
 	struct bcm *b;
 
 	if (!s->cert_pem != !s->key_pem || (!s->cert_pem && (str_empty(s->user) || !s->password))) {
-		(void)!err_set(e, ERR_INVALID, 0,
-			       "BCM needs a client certificate with its key, or user and password");
+		err_note(e, ERR_INVALID, 0,
+			 "BCM needs a client certificate with its key, or user and password");
 		return NULL;
 	}
 	spec.client = b = mem_new(struct bcm);

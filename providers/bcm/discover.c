@@ -138,8 +138,8 @@ static void on_list(struct exact list, const struct err *failed, void *arg)
 		return;
 	}
 	if (exact_kind(list) != EXACT_LIST) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "BCM's reply to %s.%s is not a list",
-			       lists[d->step].service, lists[d->step].call);
+		err_note(&e, ERR_PROTOCOL, 0, "BCM's reply to %s.%s is not a list",
+			 lists[d->step].service, lists[d->step].call);
 		end(d, &e);
 		return;
 	}

@@ -149,7 +149,7 @@ static void on_written(struct exact result, const struct err *failed, void *arg)
 		x->lost = *failed;
 	} else if (bcm_written(result, &e) < 0) {
 		bcm_redact(x->s.bcm, &e);
-		(void)!err_wrap(&e, "node %s", x->name);
+		err_note_wrap(&e, "node %s", x->name);
 		end(x, NULL, &e);
 		return;
 	}
@@ -173,7 +173,7 @@ static void on_before(struct exact device, const struct err *failed, void *arg)
 	if (failed) {
 		e = *failed;
 		if (e.kind == ERR_NOT_FOUND)
-			(void)!err_set(&e, ERR_NOT_FOUND, 0, "BCM has no node %s", x->name);
+			err_note(&e, ERR_NOT_FOUND, 0, "BCM has no node %s", x->name);
 		end(x, NULL, &e);
 		return;
 	}

@@ -115,8 +115,8 @@ static int no_node(const struct job *j, const struct err *failed, struct err *e)
 	*e = *failed;
 	if (e->kind != ERR_NOT_FOUND)
 		return -1;
-	(void)!err_set(e, ERR_NOT_FOUND, 0, "BCM has no node %.60s: correct spec.node",
-		       machine_of(j)->node);
+	err_note(e, ERR_NOT_FOUND, 0, "BCM has no node %.60s: correct spec.node",
+		 machine_of(j)->node);
 	e->scope = ERR_MACHINE;
 	return -1;
 }
@@ -128,11 +128,10 @@ static int is_the_machine(const struct job *j, const struct bcm_node *n, struct 
 	if (n->bmc_address &&
 	    /* mutant: bcm-node-unproved */ address_same(n->bmc_address, machine_of(j)->bmc_host))
 		return 0;
-	(void)!err_set(
-		e, ERR_INVALID, 0,
-		"node %.60s has BMC address %s in BCM, but the machine's BMC answers from %s: "
-		"correct spec.node or spec.bmc.address",
-		n->hostname, str_or(n->bmc_address, "(none)"), machine_of(j)->bmc_host);
+	err_note(e, ERR_INVALID, 0,
+		 "node %.60s has BMC address %s in BCM, but the machine's BMC answers from %s: "
+		 "correct spec.node or spec.bmc.address",
+		 n->hostname, str_or(n->bmc_address, "(none)"), machine_of(j)->bmc_host);
 	e->scope = ERR_MACHINE;
 	return -1;
 }
@@ -168,7 +167,7 @@ static void on_switched(struct exact result, const struct err *failed, void *arg
 		job_end(j, NULL, NULL);
 		return;
 	}
-	(void)!err_set(
+	err_note(
 		&e, ERR_PROTOCOL, 0,
 		"BCM accepted power %s for node %.60s but switched no node: check its powerControl",
 		j->on ? "on" : "off", machine_of(j)->node);
@@ -350,9 +349,8 @@ static void on_look(const struct provider_observation *o, const char *handle,
 		return;
 	}
 	if (j->call.session && !str_eq(j->call.session, str_or(o->session_uri, ""))) {
-		(void)!err_set(
-			&e, ERR_UNAVAILABLE, 0,
-			"the BMC session is new and must be recorded in status before it is used");
+		err_note(&e, ERR_UNAVAILABLE, 0,
+			 "the BMC session is new and must be recorded in status before it is used");
 		e.scope = ERR_MACHINE;
 		fail(j, &e);
 		return;

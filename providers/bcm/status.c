@@ -122,7 +122,7 @@ static void on_list(struct exact list, const struct err *e, void *arg)
 	if (e)
 		s->failed = *e;
 	else if (exact_kind(list) != EXACT_LIST)
-		(void)!err_set(&s->failed, ERR_PROTOCOL, 0, "BCM's node states are not a list");
+		err_note(&s->failed, ERR_PROTOCOL, 0, "BCM's node states are not a list");
 	else
 		take(s, list);
 	if (!e && !s->told) {

@@ -106,7 +106,7 @@ static void on_done(void *client, struct session_call *c, const struct http_repl
 	}
 	if (lost && q->changes)
 		e.kind = ERR_TIMEOUT;
-	(void)!err_wrap(&e, "%s", c->name);
+	err_note_wrap(&e, "%s", c->name);
 	q->done(NULL, &e, q->arg);
 }
 
@@ -162,7 +162,7 @@ static void on_login(const struct err *failed, void *arg)
 		return;
 	}
 	e = *failed;
-	(void)!err_wrap(&e, "credentials");
+	err_note_wrap(&e, "credentials");
 	session_login_failed(c->session, &e, 0);
 }
 

@@ -114,16 +114,16 @@ int ec2_error(const struct ec2_failure *f, struct err *e)
 	struct row r = known ? *known : guess(f);
 
 	if (ec2_is_of_clock(f)) {
-		(void)!err_set(e, ERR_UNAVAILABLE, f->status,
-			       "this host's clock is %lld s %s the cloud's, therefore requests are "
-			       "refused (%s): correct the clock",
-			       (long long)(distance(f->skew_ms) / 1000),
-			       f->skew_ms > 0 ? "behind" : "ahead of", str_or(f->code, "no code"));
+		err_note(e, ERR_UNAVAILABLE, f->status,
+			 "this host's clock is %lld s %s the cloud's, therefore requests are "
+			 "refused (%s): correct the clock",
+			 (long long)(distance(f->skew_ms) / 1000),
+			 f->skew_ms > 0 ? "behind" : "ahead of", str_or(f->code, "no code"));
 		e->scope = ERR_PROVIDER;
 		return -1;
 	}
-	(void)!err_set(e, r.kind, f->status, "%.60s: %.160s",
-		       str_or(f->code, "a reply without a code"), str_or(f->message, ""));
+	err_note(e, r.kind, f->status, "%.60s: %.160s", str_or(f->code, "a reply without a code"),
+		 str_or(f->message, ""));
 	e->scope = r.scope;
 	e->retry_after_ms = f->retry_after_ms ? f->retry_after_ms : r.after_ms;
 	return -1;

@@ -165,8 +165,8 @@ static void ask_page(struct ask *k, const char *next)
 	struct buf b;
 
 	if (k->pages++ >= EC2_PAGES_MAX) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "DescribeInstances in %s: more than %d pages",
-			       ec2_client_region(k->client), EC2_PAGES_MAX);
+		err_note(&e, ERR_PROTOCOL, 0, "DescribeInstances in %s: more than %d pages",
+			 ec2_client_region(k->client), EC2_PAGES_MAX);
 		ec2_op_keep_error(k->op, &e);
 		list_over(k);
 		return;

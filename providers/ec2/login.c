@@ -112,7 +112,7 @@ static bool failed(struct ec2_login *l, const struct http_reply *r, const struct
 		e = *of_transport;
 	else if (http_err(r, &e) == 0)
 		return false;
-	(void)!err_wrap(&e, "%s", what);
+	err_note_wrap(&e, "%s", what);
 	e.scope = ERR_PROVIDER;
 	end(l, &e);
 	return true;
@@ -209,7 +209,7 @@ static void on_sts(const struct http_reply *r, const struct err *of_transport, v
 	if (doc)
 		(void)ec2_reply_error(doc, a, &f.code, &f.message);
 	(void)!ec2_error(&f, &e);
-	(void)!err_wrap(&e, "AssumeRoleWithWebIdentity");
+	err_note_wrap(&e, "AssumeRoleWithWebIdentity");
 	end(l, &e);
 }
 
@@ -249,8 +249,7 @@ static void ask_sts(struct ec2_login *l)
 	struct err e;
 
 	if (!path || !role)
-		(void)!err_set(&e, ERR_INVALID, 0,
-			       "web identity: the role or the token file is not set");
+		err_note(&e, ERR_INVALID, 0, "web identity: the role or the token file is not set");
 	if (!path || !role || read_token(path, &token, &e) < 0) {
 		end(l, &e);
 		return;
@@ -274,7 +273,7 @@ static void get(struct ec2_login *l)
 
 	switch (l->from) {
 	case PROVIDER_LOGIN_KEYS:
-		(void)!err_set(&e, ERR_DENIED, 401, "the configured access keys have expired");
+		err_note(&e, ERR_DENIED, 401, "the configured access keys have expired");
 		e.scope = ERR_ACCOUNT;
 		end(l, l->ended ? &e : NULL);
 		return;
@@ -351,7 +350,7 @@ struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
 
 	if (c->login == PROVIDER_LOGIN_KEYS &&
 	    (str_empty(c->access_key_id) || !c->secret_access_key)) {
-		(void)!err_set(e, ERR_INVALID, 0, "the access key or its secret is missing");
+		err_note(e, ERR_INVALID, 0, "the access key or its secret is missing");
 		return NULL;
 	}
 	l = mem_new(struct ec2_login);

@@ -71,7 +71,7 @@ void ec2_op_keep_error(struct op *o, const struct err *e)
 
 void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const char *of)
 {
-	(void)!err_set(&o->err, kind, 0, "%s: %.150s", text, str_or(of, "(none)"));
+	err_note(&o->err, kind, 0, "%s: %.150s", text, str_or(of, "(none)"));
 	loop_defer(&o->defer);
 }
 

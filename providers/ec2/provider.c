@@ -45,9 +45,9 @@ static void on_launched(const struct ec2_reply *r, const struct err *e, void *ar
 			ec2_known_see(o->ep->known, &i, ec2_now(o->ep));
 		}
 	if (r && o->ninstances != (size_t)o->count) {
-		(void)!err_set(&less, ERR_PROTOCOL, 0,
-			       "RunInstances was asked for %lld instances and returned %zu",
-			       (long long)o->count, o->ninstances);
+		err_note(&less, ERR_PROTOCOL, 0,
+			 "RunInstances was asked for %lld instances and returned %zu",
+			 (long long)o->count, o->ninstances);
 		ec2_op_keep_error(o, &less);
 	}
 	ec2_ask_over(k);

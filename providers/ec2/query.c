@@ -67,7 +67,7 @@ struct ec2_reply *ec2_reply_parse(const char *xml, size_t len, struct err *e)
 	struct ec2_reply *r;
 
 	if (!doc) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "the reply is not XML in a supported form");
+		err_note(e, ERR_PROTOCOL, 0, "the reply is not XML in a supported form");
 		return NULL;
 	}
 	r = mem_new(struct ec2_reply);

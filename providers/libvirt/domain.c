@@ -139,7 +139,7 @@ struct domain *domain_parse(const char *xml, size_t len, struct err *e)
 	struct domain *d;
 
 	if (!doc) {
-		(void)!err_set(e, ERR_PROTOCOL, 0, "libvirt's XML is not that of a domain");
+		err_note(e, ERR_PROTOCOL, 0, "libvirt's XML is not that of a domain");
 		return NULL;
 	}
 	d = mem_new(struct domain);

@@ -410,9 +410,8 @@ static virStoragePoolPtr pool_of(struct host *h, virConnectPtr c, struct err *e)
 	if (virStoragePoolIsActive(pool) == 1)
 		return pool;
 	virStoragePoolFree(pool);
-	(void)!err_set(e, ERR_UNAVAILABLE, 0,
-		       "storage pool %.100s is not active: `virsh pool-start %.100s`", h->pool,
-		       h->pool);
+	err_note(e, ERR_UNAVAILABLE, 0,
+		 "storage pool %.100s is not active: `virsh pool-start %.100s`", h->pool, h->pool);
 	return NULL;
 }
 

@@ -139,10 +139,10 @@ static int fetch(const struct place *p, struct tls *t, int64_t deadline_ms, stru
 		rc = err_set(e, ERR_PROTOCOL, 0, "received %zu of %zu bytes", into->len,
 			     OSSL_HTTP_REQ_CTX_get_resp_len(q));
 	if (!body && elsewhere)
-		(void)!err_set(e, ERR_PROTOCOL, 0,
-			       "the server answered with a redirect, which is not followed");
+		err_note(e, ERR_PROTOCOL, 0,
+			 "the server answered with a redirect, which is not followed");
 	else if (!body)
-		(void)!err_set(e, ERR_UNAVAILABLE, 0, "%s", why());
+		err_note(e, ERR_UNAVAILABLE, 0, "%s", why());
 	OPENSSL_free(elsewhere);
 	OPENSSL_free(path);
 	/* Release only the reference to the body that OSSL_HTTP_exchange() returned. */
@@ -172,7 +172,7 @@ int medium_fetch(const char *url, int64_t deadline_ms, struct buf *into, struct 
 		rc = err_set(e, ERR_PROTOCOL, 0, "the file is empty");
 	SSL_CTX_free(t.ctx);
 	if (rc < 0)
-		(void)!err_wrap(e, "the boot medium from %.64s:%.8s", p.host, p.port);
+		err_note_wrap(e, "the boot medium from %.64s:%.8s", p.host, p.port);
 	place_done(&p);
 	return rc;
 }

@@ -249,11 +249,11 @@ static void put_off(struct serve *s, struct request *q)
 
 	pthread_mutex_lock(&s->lock);
 	if (is_busy(s, q)) {
-		(void)!err_set(&e, ERR_TIMEOUT, 0,
-			       "libvirt has not answered an earlier request about domain %.100s",
-			       q->domain);
+		err_note(&e, ERR_TIMEOUT, 0,
+			 "libvirt has not answered an earlier request about domain %.100s",
+			 q->domain);
 	} else if (s->queued == QUEUE_MAX) {
-		(void)!err_set(&e, ERR_CAPACITY, 0, "too many requests: %d are waiting", QUEUE_MAX);
+		err_note(&e, ERR_CAPACITY, 0, "too many requests: %d are waiting", QUEUE_MAX);
 	} else {
 		list_push_back(&s->queue, &q->link);
 		s->queued++;
@@ -277,7 +277,7 @@ static void hello(struct serve *s, const json_t *j, int64_t id)
 	struct err e;
 
 	if (s->host || !spec.uri || !spec.pool) {
-		(void)!err_set(&e, ERR_INVALID, 0, "hello must be sent once, with uri and pool");
+		err_note(&e, ERR_INVALID, 0, "hello must be sent once, with uri and pool");
 		say(s, failure(id, &e));
 		return;
 	}

@@ -182,12 +182,11 @@ static void judge(struct agent_write *w)
 	crypto_hash_end(w->hash, d);
 	crypto_digest_text(d, text);
 	if (!str_eq(text, o->digest)) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0,
-			       "the %lld bytes served have digest %s, not %.80s",
-			       (long long)w->served, text, o->digest);
+		err_note(&e, ERR_PROTOCOL, 0, "the %lld bytes served have digest %s, not %.80s",
+			 (long long)w->served, text, o->digest);
 		fail_image(w, "ImageMismatch", &e);
 	} else if (w->frame_open) {
-		(void)!err_set(&e, ERR_PROTOCOL, 0, "zstd: the last frame is not complete");
+		err_note(&e, ERR_PROTOCOL, 0, "zstd: the last frame is not complete");
 		fail_image(w, "ImageUnfit", &e);
 	} else if (read_back(w, &e) < 0) {
 		fail_image(w, "DriveFailed", &e);

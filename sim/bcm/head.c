@@ -575,7 +575,7 @@ static void on_set_version(struct httpd_req *q, void *arg)
 	OWN_JSON o = json_parse(text, len, &e);
 
 	if (!json_str_at(o, "version")) {
-		(void)!err_set(&e, ERR_INVALID, 0, "version: want a text such as 11.0");
+		err_note(&e, ERR_INVALID, 0, "version: want a text such as 11.0");
 		httpd_reply_err(q, &e);
 		return;
 	}

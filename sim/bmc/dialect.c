@@ -190,7 +190,7 @@ static json_t *parse(const char *text, size_t len, struct err *e)
 	if (!j || json_is_object(j))
 		return j;
 	json_decref(j);
-	(void)!err_set(e, ERR_INVALID, 0, "want an object");
+	err_note(e, ERR_INVALID, 0, "want an object");
 	return NULL;
 }
 
@@ -208,7 +208,7 @@ static json_t *parse_whole(const char *text, size_t len, struct err *e)
 	while (i < BUILT_IN && !str_eq(built_in[i].name, like))
 		i++;
 	if (i == BUILT_IN) {
-		(void)!err_set(e, ERR_INVALID, 0, "like: unknown dialect %.40s", like);
+		err_note(e, ERR_INVALID, 0, "like: unknown dialect %.40s", like);
 		return NULL;
 	}
 	other = parse(built_in[i].text, (size_t)(built_in[i].end - built_in[i].text), e);
@@ -230,7 +230,7 @@ static struct sim_dialect *read_text(const char *name, const char *yaml, size_t 
 	if (j && fields_decode_strict(dialect_fields, j, NULL, d, a, e) == 0)
 		*tree = sim_tree_of(json_incref(resources), e);
 	if (!*tree) {
-		(void)!err_wrap(e, "dialect %s", name);
+		err_note_wrap(e, "dialect %s", name);
 		return NULL;
 	}
 	d->name = arena_strdup(a, name);

@@ -346,7 +346,7 @@ struct sim_tree *sim_tree_open(const char *folder, struct err *e)
 	t->folder =
 		mem_printf("%s%s", folder, is_there(folder, SIM_TREE_ROOT) ? SIM_TREE_ROOT : "");
 	if (learn(t, e) < 0) {
-		(void)!err_wrap(e, "%s", folder);
+		err_note_wrap(e, "%s", folder);
 		return NULL;
 	}
 	return give(t);

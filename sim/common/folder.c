@@ -27,7 +27,7 @@ char *sim_file_read(const char *path, struct err *e)
 	size_t n;
 
 	if (!f) {
-		(void)!err_errno(e, errno, "%s", path);
+		err_note_errno(e, errno, "%s", path);
 		return NULL;
 	}
 	text = mem_alloc(FILE_MAX);

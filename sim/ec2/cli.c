@@ -57,7 +57,7 @@ static json_t *read_prices(const struct run *r, struct err *e)
 	json_t *j = text ? yaml_parse(text, strlen(text), e) : NULL;
 
 	if (text && !j)
-		(void)!err_wrap(e, "%s", r->o.prices);
+		err_note_wrap(e, "%s", r->o.prices);
 	free(text);
 	return j;
 }

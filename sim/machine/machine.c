@@ -135,7 +135,7 @@ static json_t *read_state(struct sim_machine *m, const char *path)
 
 	if (!f) {
 		if (errno != ENOENT)
-			(void)!err_errno(&m->problem, errno, "%s", path);
+			err_note_errno(&m->problem, errno, "%s", path);
 		return NULL;
 	}
 	text = mem_alloc(STATE_MAX);
@@ -321,7 +321,7 @@ void sim_machine_init(struct sim_machine *m, const struct sim_site *s, unsigned 
 	loop_timer_init(&m->timer, sim_machine_group(m), on_timer, m);
 	loop_timer_init(&m->power_timer, sim_machine_group(m), on_power, m);
 	if (s->data && mkdir(s->data, 0700) < 0 && errno != EEXIST)
-		(void)!err_errno(&m->problem, errno, "%s", s->data);
+		err_note_errno(&m->problem, errno, "%s", s->data);
 	open_drives(m, s);
 	load(m);
 	if (m->problem.kind == ERR_NONE)

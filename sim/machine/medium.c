@@ -102,7 +102,7 @@ static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 	if (e)
 		f->err = *e;
 	else if (http_err(r, &f->err) == 0)
-		(void)!err_set(&f->err, ERR_NOT_FOUND, 0, "no boot block on the medium");
+		err_note(&f->err, ERR_NOT_FOUND, 0, "no boot block on the medium");
 	f->done(NULL, &f->err, f->machine);
 }
 
@@ -158,10 +158,10 @@ struct sim_medium *sim_medium_fetch(struct sim_machine *m, const char *url,
 		start(f);
 	} else {
 		if (f->peer)
-			(void)!err_set(&f->err, ERR_UNAVAILABLE, 0,
-				       "%s is not reachable from "
-				       "segment \"%s\"",
-				       origin, m->segment);
+			err_note(&f->err, ERR_UNAVAILABLE, 0,
+				 "%s is not reachable from "
+				 "segment \"%s\"",
+				 origin, m->segment);
 		loop_timer_init(&f->timer, sim_machine_group(m), refused, f);
 		loop_timer_start(&f->timer, 0);
 	}

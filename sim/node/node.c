@@ -426,7 +426,7 @@ struct sim_node *sim_node_new(struct loop_group *g, struct sim_machine *m, struc
 	if (drive_bytes(root) < 2 * SIM_CIDATA_BYTES || read_image(n, root, e) < 0 ||
 	    read_config(n, root, e) < 0) {
 		if (drive_bytes(root) < 2 * SIM_CIDATA_BYTES)
-			(void)!err_set(e, ERR_NOT_FOUND, 0, "no image on the root drive");
+			err_note(e, ERR_NOT_FOUND, 0, "no image on the root drive");
 		sim_node_free(n);
 		return NULL;
 	}

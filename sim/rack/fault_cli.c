@@ -58,7 +58,7 @@ static char *file_of(const struct line *l, const char *name, struct err *e)
 	     *text = sim_file_read(path, e);
 
 	if (!text)
-		(void)!err_wrap(
+		err_note_wrap(
 			e, "%s: not the directory of a simulated rack; name one with `--rack DIR`",
 			path);
 	free(path);

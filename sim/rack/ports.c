@@ -58,7 +58,7 @@ static void refuse(struct sim_ports *p, json_int_t id, enum err_kind kind, const
 {
 	struct err e;
 
-	(void)!err_set(&e, kind, 0, "%s", text);
+	err_note(&e, kind, 0, "%s", text);
 	reply_err(p, id, &e);
 }
 

@@ -147,7 +147,7 @@ static bool welcome(const struct sim_rack *r, struct httpd_req *q)
 	if (!r->spec.loopback_only || str_starts(from, "127.") || str_starts(from, "[::1]") ||
 	    str_starts(from, "[::ffff:127."))
 		return true;
-	(void)!err_set(&e, ERR_DENIED, 403, "this rack answers only clients on its own computer");
+	err_note(&e, ERR_DENIED, 403, "this rack answers only clients on its own computer");
 	httpd_reply_err(q, &e);
 	return false;
 }
@@ -165,7 +165,7 @@ static void refuse(struct httpd_req *q, enum err_kind kind, const char *text)
 {
 	struct err e;
 
-	(void)!err_set(&e, kind, 0, "%s", text);
+	err_note(&e, kind, 0, "%s", text);
 	httpd_reply_err(q, &e);
 }
 

@@ -43,7 +43,7 @@ static void *project(const json_t *object, struct arena *a, void *arg, struct er
 	if (json_is_null(value))
 		return NULL;
 	if (value && !json_is_integer(value)) {
-		(void)!err_set(e, ERR_INVALID, 0, "v: want a number");
+		err_note(e, ERR_INVALID, 0, "v: want a number");
 		return NULL;
 	}
 	return arena_alloc(a, 8);

@@ -395,7 +395,7 @@ static void cli_step(struct conn *c)
 		if (cli_connect(c, &e) < 0)
 			cli_end(c, &e);
 	} else if ((c->responded && c->lost) || (c->broken && !c->pipe.len)) {
-		(void)!err_set(&e, ERR_UNAVAILABLE, 0, "%s: the connection broke", c->x->origin);
+		err_note(&e, ERR_UNAVAILABLE, 0, "%s: the connection broke", c->x->origin);
 		cli_end(c, &e);
 	} else if (c->responded && !c->head_told) {
 		c->head_told = true;

@@ -312,7 +312,7 @@ static struct loop_child *sim_ops_spawn(struct loop *l, const struct loop_child 
 		if (strcmp(it->argv0, s->argv[0]) == 0)
 			found = it;
 	if (!found) {
-		(void)!err_set(e, ERR_NOT_FOUND, 0, "cannot start %s: no such program", s->argv[0]);
+		err_note(e, ERR_NOT_FOUND, 0, "cannot start %s: no such program", s->argv[0]);
 		return NULL;
 	}
 
@@ -402,7 +402,7 @@ void loop_sim_child_line(struct loop_child *base, const char *line, size_t len)
 	assert(c->running);
 	if (len > c->base.spawn.max_line) {
 		c->too_long = true;
-		(void)!err_set(&c->err, ERR_PROTOCOL, 0, "line too long: %zu bytes", len);
+		err_note(&c->err, ERR_PROTOCOL, 0, "line too long: %zu bytes", len);
 		child_over(c, 128 + SIGKILL);
 		return;
 	}

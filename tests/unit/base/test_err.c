@@ -194,11 +194,11 @@ static void a_saved_error_replaces_the_one_before(void **state)
 	(void)state;
 	err_save(&saved, NULL);
 	assert_null(saved);
-	(void)!err_set(&e, ERR_DENIED, 401, "refused");
+	err_note(&e, ERR_DENIED, 401, "refused");
 	err_save(&saved, &e);
 	assert_string_equal(saved->text, "refused");
 	assert_int_equal(saved->code, 401);
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "late");
+	err_note(&e, ERR_TIMEOUT, 0, "late");
 	err_save(&saved, &e);
 	assert_int_equal(saved->kind, ERR_TIMEOUT);
 	assert_string_equal(saved->text, "late");

@@ -42,7 +42,7 @@ static void a_known_secret_is_struck_out_however_it_is_written(void **state)
 	quoted_redact(text, small);
 	quoted_redact(text, NULL);
 	assert_string_equal(text, "abc stays: Pa55 w/rd%");
-	(void)!err_set(&e, ERR_DENIED, 401, "it says \"%s\"", text);
+	err_note(&e, ERR_DENIED, 401, "it says \"%s\"", text);
 	quoted_redact_err(&e, NULL, s);
 	assert_string_equal(e.text, "it says \"abc stays: **********\"");
 }

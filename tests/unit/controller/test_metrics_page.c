@@ -31,8 +31,8 @@ static void count_all(struct bench *d)
 	struct counters *f = d->c.counters;
 	struct err e, late;
 
-	(void)!err_set(&e, ERR_DENIED, 0, "denied");
-	(void)!err_set(&late, ERR_TIMEOUT, 0, "late");
+	err_note(&e, ERR_DENIED, 0, "denied");
+	err_note(&late, ERR_TIMEOUT, 0, "late");
 	for (int i = 0; i < TENANTS; i++) {
 		known_series_object(&d->c, OBJECT_VIRTUAL_CLUSTER, name(d, "tenant", i));
 		for (int k = 0; k < CLASSES; k++)

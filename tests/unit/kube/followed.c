@@ -18,7 +18,7 @@ static void *project(const json_t *object, struct arena *a, void *arg, struct er
 
 	((struct followed *)arg)->projected++;
 	if (str_eq(value, "bad")) {
-		(void)!err_set(e, ERR_INVALID, 0, "spec.value: is bad");
+		err_note(e, ERR_INVALID, 0, "spec.value: is bad");
 		return NULL;
 	}
 	if (str_eq(value, "skip"))

@@ -130,7 +130,7 @@ static void a_call_is_timed_without_its_wait_in_the_queue(void **state)
 	assert_int_equal(c.fits(NULL, c.arg, &e), 0);
 	assert_true(c.may_act(c.arg));
 	assert_int_equal(s->fits + s->asked, 2);
-	(void)!err_set(&e, ERR_TIMEOUT, 0, "late");
+	err_note(&e, ERR_TIMEOUT, 0, "late");
 	s->drops = true;
 	c.done(NULL, "h", &e, c.arg);
 	assert_int_equal(s->done, 1);

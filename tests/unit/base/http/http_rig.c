@@ -360,7 +360,7 @@ static void serve_busy(struct httpd_req *q, void *arg)
 		httpd_reply(q, 503, "text/plain", "busy", 4);
 		return;
 	}
-	(void)!err_set(&e, ERR_UNAVAILABLE, 429, "too many, \"please\" wait");
+	err_note(&e, ERR_UNAVAILABLE, 429, "too many, \"please\" wait");
 	e.retry_after_ms = 6500;
 	httpd_reply_err(q, &e);
 }

@@ -313,7 +313,7 @@ static void an_error_has_the_status_of_its_kind_or_its_own(void **state)
 		struct fake f;
 		struct err e;
 
-		(void)!err_set(&e, cases[i].kind, cases[i].code, "text");
+		err_note(&e, cases[i].kind, cases[i].code, "text");
 		httpd_route(d, "GET", "/", 0, serve_err, &e);
 		ask(d, &f, "GET", "/", NULL, &q);
 		assert_int_equal(f.status, cases[i].status);

@@ -415,8 +415,8 @@ static void calls_are_counted_by_provider_operation_and_result(void **state)
 	struct buf b;
 
 	(void)state;
-	(void)!err_set(&late, ERR_TIMEOUT, 0, "late");
-	(void)!err_set(&denied, ERR_DENIED, 0, "denied");
+	err_note(&late, ERR_TIMEOUT, 0, "late");
+	err_note(&denied, ERR_DENIED, 0, "denied");
 	counters_provider_call(f, "rack", "observe", NULL, 2500);
 	counters_provider_call(f, "rack", "observe", NULL, 2600);
 	counters_provider_call(f, "rack", "observe", &late, 60000);

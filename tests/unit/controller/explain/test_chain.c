@@ -109,12 +109,12 @@ static void a_missing_object_needs_an_operator_and_an_unread_one_nobody(void **s
 	struct err e;
 
 	(void)state;
-	(void)!err_set(&e, ERR_DENIED, 403, "forbidden");
+	err_note(&e, ERR_DENIED, 403, "forbidden");
 	chain_add_unread(answer, OBJECT_NODE_POOL, "h100", &e);
 	chain_end(answer);
 	assert_null(json_str_at(answer, "owner"));
 	assert_string_equal(json_str_at(link_at(answer, 0), "state"), "Unread");
-	(void)!err_set(&e, ERR_NOT_FOUND, 404, "not found");
+	err_note(&e, ERR_NOT_FOUND, 404, "not found");
 	chain_add_unread(answer, OBJECT_PROVIDER, "rack", &e);
 	chain_end(answer);
 	assert_string_equal(json_str_at(answer, "owner"), "operator");
@@ -151,7 +151,7 @@ static void a_problem_beats_a_wait_for_drover_that_comes_before_it(void **state)
 	struct err e;
 
 	(void)state;
-	(void)!err_set(&e, ERR_NOT_FOUND, 404, "not found");
+	err_note(&e, ERR_NOT_FOUND, 404, "not found");
 	chain_add(answer, OBJECT_VIRTUAL_CLUSTER, tenant("Syncing", a), NOW);
 	chain_add_unread(answer, OBJECT_PROVIDER, "rack", &e);
 	chain_end(answer);

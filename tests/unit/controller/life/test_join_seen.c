@@ -98,10 +98,10 @@ static void a_list_that_is_refused_is_named_and_one_that_is_not_served_is_not(vo
 	struct err e;
 
 	(void)state;
-	(void)!err_set(&e, ERR_NOT_FOUND, 404, "no such resource");
+	err_note(&e, ERR_NOT_FOUND, 404, "no such resource");
 	join_seen_listed(&s, &e);
 	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a");
-	(void)!err_set(&e, ERR_DENIED, 403, "no");
+	err_note(&e, ERR_DENIED, 403, "no");
 	join_seen_listed(&s, &e);
 	assert_text(&s, "no Node h100-1 in the cluster of tenant team-a; drover may not list its "
 			"CSRs");
@@ -131,7 +131,7 @@ static void try(struct join_seen *s, const char *user, int status)
 		user ? json_pack("{s:{s:{s:s}}}", "status", "userInfo", "username", user) : NULL;
 	struct err e;
 
-	(void)!err_set(&e, status == 404 ? ERR_NOT_FOUND : ERR_DENIED, status, "no");
+	err_note(&e, status == 404 ? ERR_NOT_FOUND : ERR_DENIED, status, "no");
 	join_seen_tried(s, review, user ? NULL : &e);
 }
 

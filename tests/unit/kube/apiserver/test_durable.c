@@ -71,7 +71,7 @@ static void fail_writer(struct api *r)
 {
 	struct err e;
 
-	(void)!err_set(&e, ERR_CAPACITY, 0, "the disk is full");
+	err_note(&e, ERR_CAPACITY, 0, "the disk is full");
 	store_durable(r->s, 0, &e);
 	api_run(r, 1000);
 }
