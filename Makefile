@@ -15,7 +15,7 @@ VERSION := $(shell git describe --tags --match='v[0-9]*' --dirty 2>/dev/null || 
 
 B := build/$(VARIANT)$(if $(findstring clang,$(CC)),-clang)
 
-ROOMS := base base/data base/loop base/http base/httpd base/store base/traces kube kube/apiserver redfish netris planner \
+ROOMS := base base/data base/loop base/http base/httpd base/store base/traces kube kube/apiserver redfish netris planner planner/supply planner/gang planner/burst planner/replay \
 	providers providers/bcm providers/ec2 providers/libvirt wipe \
 	sim/common sim/machine sim/cluster sim/agent sim/node sim/bmc sim/rack sim/bcm sim/netris sim/ec2 sim \
 	api controller/rules controller/explain controller/core controller/agent controller/hardware controller/tenant \

@@ -16,15 +16,15 @@
  * burstpolicy: the kind BurstPolicy: for which work, when, where and at what cost cloud instances
  * are launched.
  *
- * `drover burst plan` and the controller (controller/burst/bursts.h) decide according to the
- * policy (planner/burst.h). In mode Enforce the controller also launches the instances. Money and
+ * `drover burst plan` and the controller (controller/burst/bursts.h) decide according to the policy
+ * (planner/burst/burst.h). In mode Enforce the controller also launches the instances. Money and
  * fractions are in millionths, and decimal texts in the API. Field tables and checks:
  * api/burstpolicy.c.
  * Tests: tests/unit/api/test_burstpolicy.c, tests/unit/api/test_kinds.c
  */
 
-/* Names of the enum values, each list in the order of its enum in planner/burst.h: burst_mode,
- * burst_scope, burst_period and burst_link. */
+/* Names of the enum values, each list in the order of its enum in planner/burst/burst.h:
+ * burst_mode, burst_scope, burst_period and burst_link. */
 extern const char *const burst_policy_mode_names[];
 extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];

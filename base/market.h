@@ -6,7 +6,7 @@
 
 /*
  * market: what a cloud offers, with its price. An offer keeps this form on the whole way from the
- * cloud's reply to the launch: providers/elastic.h reports it, planner/burst.h decides on it,
+ * cloud's reply to the launch: providers/elastic.h reports it, planner/burst/burst.h decides on it,
  * spec.burst of the NodeClaim records it, and providers/elastic.h launches it.
  * Tests: tests/unit/base/test_market.c
  */

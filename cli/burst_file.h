@@ -2,7 +2,7 @@
 #define CLI_BURST_FILE_H
 
 #include "cli/simulate/scenario.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 
 /*
  * burst_file: reads the input of `drover burst plan` from files: BurstPolicy objects and one

@@ -7,10 +7,10 @@
  * bins: the candidate nodes of one tenant ("bins" of bin packing): serving nodes, then claims in
  * progress, then claims that this plan proposes.
  *
- * Room only shrinks while a plan is made, except when reserved room becomes available (reserve.h).
- * So a bin that did not fit a pod will not fit an equal pod
- * later. Each cell (a set of interchangeable pods, planning.h) therefore continues its search at
- * the bin in which its last pod was placed.
+ * Room only shrinks while a plan is made, except when reserved room becomes available
+ * (supply/reserve.h). So a bin that did not fit a pod will not fit an equal pod later. Each cell (a
+ * set of interchangeable pods, planning.h) therefore continues its search at the bin in which its
+ * last pod was placed.
  * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_topology.c
  */
 struct bin {

@@ -1,5 +1,5 @@
 #include "planner/cells.h"
-#include "planner/reserve.h"
+#include "planner/supply/reserve.h"
 
 struct cells {
 	/* Hash table of cells, by class and topology profile. */

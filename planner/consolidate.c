@@ -11,7 +11,7 @@
 #include "planner/cells.h"
 #include "planner/classes.h"
 #include "planner/open_bins.h"
-#include "planner/opening.h"
+#include "planner/supply/opening.h"
 #include "planner/profiles.h"
 
 #define POD_WORK 20

@@ -3,7 +3,7 @@
 #include "planner/bins.h"
 #include "planner/cells.h"
 #include "planner/groups.h"
-#include "planner/opening.h"
+#include "planner/supply/opening.h"
 
 /* Marks the groups whose counts decide whether the pod may stay where it is placed. Anti-affinity
  * needs no mark, because it also keeps pods that come later away from the pod. Nor does a spread

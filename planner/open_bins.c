@@ -4,8 +4,8 @@
 #include "base/str.h"
 #include "planner/fit.h"
 #include "planner/open_bins.h"
-#include "planner/overhead.h"
-#include "planner/supply.h"
+#include "planner/supply/overhead.h"
+#include "planner/supply/supply.h"
 
 struct bins *open_bins_of(struct planning *p, struct plan_tenant *t)
 {

@@ -28,12 +28,12 @@
  *   all waiting pods that are alike, then the pool's first Provider. LEAST_COST: the lowest cost
  *   per pod served (GPUs weigh most). LEAST_NODES: the fewest GPUs for these pods, then the fewest
  *   machines, then the lowest cost; afterwards each claim moves to the smallest machine that its
- *   pods need (planner/resize.h);
+ *   pods need (planner/supply/resize.h);
  * - of the type, warm machines before cold ones, then the machine with the fewest failures. Several
  *   pods share a claim if they fit together.
  *
  * Gangs: the pods of a gang are one queue entry, at the position of its first pod. Either all pods
- * that the gang needs are placed, or none (planner/gangs.h).
+ * that the gang needs are placed, or none (planner/gang/gangs.h).
  *
  * Preferences (preferred node affinity, PreferNoSchedule taints) choose among bins that have room
  * by kube-scheduler's score: the sum of the weights that match; a node with an untolerated

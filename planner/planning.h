@@ -24,7 +24,7 @@
  * - party: all waiting pods of one fit that request the same resources; they could share a new
  *   machine.
  *
- * Tests: tests/unit/planner/test_supply.c, tests/unit/planner/test_world.c
+ * Tests: tests/unit/planner/supply/test_supply.c, tests/unit/planner/test_world.c
  */
 #define PLANNING_GPU "nvidia.com/gpu"
 
@@ -68,17 +68,17 @@ struct plan_tenant {
 	/* The tenant as put into the world. */
 	const struct world_tenant *it;
 	struct tally tally;
-	/* Cohort of the tenant: tenants that lend quota to each other (quota.c); NULL: the tenant
-	 * is in no cohort. */
+	/* Cohort of the tenant: tenants that lend quota to each other (supply/quota.c); NULL: the
+	 * tenant is in no cohort. */
 	struct plan_cohort *cohort;
 	struct bins *bins;
 	/* Highest overhead that was measured on the tenant's Ready nodes, for each resource
-	 * (overhead.c). */
+	 * (supply/overhead.c). */
 	struct overhead overhead;
 	/* DaemonSets of the tenant, in no particular order. */
 	struct plan_daemon_set *daemon_sets;
 	size_t ndaemon_sets, daemon_sets_cap;
-	/* Overheads of nodes, by supply_pool.number; filled by overhead.c. */
+	/* Overheads of nodes, by supply_pool.number; filled by supply/overhead.c. */
 	struct plan_pool_overheads *pool_overheads;
 	size_t pool_overheads_cap;
 	/* Planned placements: pod UID -> struct plan_placement; NULL: none. */
@@ -86,8 +86,8 @@ struct plan_tenant {
 	/* True if a pod of the tenant waits for a machine. Pods that only check for room do not
 	 * count. */
 	bool wants;
-	/* Room on new machines for pods of which few may share a node (reserve.h); NULL: the tenant
-	 * has no such pods. */
+	/* Room on new machines for pods of which few may share a node (supply/reserve.h); NULL: the
+	 * tenant has no such pods. */
 	struct reserve *reserves;
 	/* nreserves: number of elements of reserves. nopened: number of machines that the plan
 	 * opened for the tenant in pools that save machines. */
@@ -140,7 +140,7 @@ struct party {
 	/* In plan_fit.crowds: number of pods that are expected on machines which were opened for
 	 * pods that must be apart (supply_crowd_of()). */
 	size_t expected;
-	/* Room on new machines for the pods (reserve.h); NULL: none is reserved. */
+	/* Room on new machines for the pods (supply/reserve.h); NULL: none is reserved. */
 	struct reserve *reserve;
 	struct party *next;
 };
@@ -249,7 +249,7 @@ struct plan_cell {
 	const struct gang_miss *missed;
 	size_t missed_need;
 	/* Number of pods of the smallest gang, made of pods of this cell, that never becomes whole,
-	 * even with the machines that will be free; 0: no such gang is known (gang_try.c). */
+	 * even with the machines that will be free; 0: no such gang is known (gang/try.c). */
 	size_t never_need;
 	/* Search position in an offer (instance type of one Provider) with many options (groups of
 	 * its machines with equal labels); used by supply.c. While topology_epoch() equals `epoch`,
@@ -285,8 +285,8 @@ struct planning {
 	bool soft;
 	/* True if a pool may save machines (supply_pool.least_nodes). */
 	bool saves_nodes;
-	/* Names of the tenants for whose pods no room is reserved (reserve.h), because pods of
-	 * theirs got no machine in this plan while room was reserved. */
+	/* Names of the tenants for whose pods no room is reserved (supply/reserve.h), because pods
+	 * of theirs got no machine in this plan while room was reserved. */
 	struct map *unreserved;
 	struct supply *supply;
 	/* Topology groups (groups.h); NULL: no pod has topology constraints. */
@@ -301,7 +301,7 @@ struct planning {
 	struct plan_opened *opened;
 	size_t opened_cap;
 	size_t claims_cap, *requests_cap, holds_cap;
-	/* Incremented whenever the holdings of a tenant change (quota.c). */
+	/* Incremented whenever the holdings of a tenant change (supply/quota.c). */
 	uint64_t charged;
 	/* Work units done for all tenants. */
 	uint64_t work;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/quota.h"
+#include "planner/supply/quota.h"
 
 /*
  * queue: sorts the waiting pods and serves them by fair share.

@@ -8,12 +8,12 @@
 
 #include "base/str.h"
 #include "planner/attachments.h"
-#include "planner/gangs.h"
+#include "planner/gang/gangs.h"
 #include "planner/groups.h"
-#include "planner/overhead.h"
-#include "planner/quota.h"
+#include "planner/supply/overhead.h"
+#include "planner/supply/quota.h"
 #include "planner/reclaim_groups.h"
-#include "planner/supply.h"
+#include "planner/supply/supply.h"
 
 #define BEFORE 64
 

@@ -6,7 +6,7 @@
 /*
  * refusal: reasons for classes (sets of equal pods) for which no search is made or no claim may be
  * opened. Such a class gets a single reason, which does not name a pool.
- * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/test_gangs.c
+ * Tests: tests/unit/planner/test_plan.c, tests/unit/planner/gang/test_gangs.c
  */
 /* True if the tenant may not get machines now, because it is paused or its Kubernetes version is
  * unknown. */

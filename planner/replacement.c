@@ -1,7 +1,7 @@
 #include "planner/replacement.h"
 
-#include "planner/quota.h"
-#include "planner/supply.h"
+#include "planner/supply/quota.h"
+#include "planner/supply/supply.h"
 
 bool plan_replacement(struct world *w, const char *claim, struct arena *a, struct plan_claim *out)
 {

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "planner/gangs.h"
-#include "planner/overhead.h"
-#include "planner/quota.h"
-#include "planner/supply.h"
+#include "planner/gang/gangs.h"
+#include "planner/supply/overhead.h"
+#include "planner/supply/quota.h"
+#include "planner/supply/supply.h"
 #include "planner/timeline.h"
 
 /* Machines of one supply_group that have a known free time, earliest first. */

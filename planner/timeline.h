@@ -24,9 +24,10 @@
  * reserved for the first entry of the queue, whereas a plan uses it for the first entry for which
  * there is a machine. A pod that topology constraints restrict gets a machine of its own, because
  * the location of other pods at that time is not known. Gangs reserve their machines before the
- * timeline (planner/holds.h); these machines are not assigned to others. A tenant that has exceeded
- * its work units (PLAN_WORK) gets no times.
- * Tests: tests/unit/planner/test_timeline.c, tests/bench/bench_plan.c
+ * timeline (planner/gang/holds.h); these machines are not assigned to others. A tenant that has
+ * exceeded its work units (PLAN_WORK) gets no times.
+ * Tests: tests/unit/planner/test_timeline.c,
+ * tests/bench/bench_plan.c
  */
 struct timeline;
 struct timeline *timeline_new(struct planning *p);

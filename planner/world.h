@@ -42,7 +42,8 @@ struct world_tenant {
 	 * limit. */
 	struct resources quota;
 	/* Name of the tenant's cohort: a group of tenants that may borrow the quota that other
-	 * tenants of the group do not use (planner/quota.h). NULL: the tenant is in no cohort. */
+	 * tenants of the group do not use (planner/supply/quota.h). NULL: the tenant is in no
+	 * cohort. */
 	const char *cohort;
 	/* Largest amount of each resource that the tenant may have beyond its quota; resources that
 	 * are not named have no limit. */
@@ -114,7 +115,7 @@ struct world_provider {
  * tenants (planner/reclaim.h). */
 enum world_reclaim { WORLD_RECLAIM_NEVER, WORLD_RECLAIM_BORROWED, WORLD_RECLAIM_LOWER_PRIORITY };
 
-/* How a pool chooses the instance types of new machines (supply_choose.c). AUTO: LEAST_COST if a
+/* How a pool chooses the instance types of new machines (supply/choose.c). AUTO: LEAST_COST if a
  * Provider of the pool is elastic (a cloud), otherwise LEAST_NODES. */
 enum world_expander { WORLD_EXPANDER_AUTO, WORLD_EXPANDER_LEAST_NODES, WORLD_EXPANDER_LEAST_COST };
 
@@ -338,8 +339,8 @@ struct world_pod {
 	 * pod, and the pod never prevents its node from being given back. */
 	bool daemon;
 	/* True for a DaemonSet instead of a pod: the pod that each new node gets whose labels and
-	 * taints the constraints admit (planner/overhead.h). Then `daemon` must be true, node and
-	 * nominated NULL. Such a pod is not placed itself. */
+	 * taints the constraints admit (planner/supply/overhead.h). Then `daemon` must be true,
+	 * node and nominated NULL. Such a pod is not placed itself. */
 	bool daemon_set;
 	/* True if the pod has a deletionTimestamp. */
 	bool terminating;
@@ -416,9 +417,9 @@ struct world_pod {
 	/* Text: why no node suits the pod in the present state of its volumes. NULL: the volumes do
 	 * not exclude all nodes. */
 	const char *volume_wait;
-	/* Gang of the pod: all pods that the gang needs are placed, or none (planner/gangs.h). key:
-	 * equal in all pods of the gang; NULL: no gang. min: size of the gang; if its pods differ,
-	 * the largest counts. */
+	/* Gang of the pod: all pods that the gang needs are placed, or none (planner/gang/gangs.h).
+	 * key: equal in all pods of the gang; NULL: no gang. min: size of the gang; if its pods
+	 * differ, the largest counts. */
 	struct {
 		const char *key;
 		int64_t min;
@@ -508,8 +509,8 @@ void world_put_stops(struct world *w, const struct world_stop *v, size_t n);
  * NVLink domain, rack, leaf, spine. Initially none. n must not exceed WORLD_LEVELS. */
 void world_put_levels(struct world *w, const char *const *keys, size_t n);
 
-/* Sets for how long machines are reserved for a gang that is not whole (planner/holds.h), in ms.
- * Initially 0: no machine is reserved. */
+/* Sets for how long machines are reserved for a gang that is not whole (planner/gang/holds.h), in
+ * ms. Initially 0: no machine is reserved. */
 void world_put_hold(struct world *w, int64_t ms);
 /* Bounds the reservations for one tenant's gangs. rests: Unix ms before which nothing is reserved;
  * 0: the tenant may reserve now. ends: Unix ms at which reservations end; 0: they last for the

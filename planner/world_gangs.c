@@ -1,7 +1,7 @@
 /*
  * world_gangs: stores which pods, bound or not, belong to which gang. Also stores the bounds of
  * reservations for gangs, and the topology levels.
- * Tests: tests/unit/planner/test_gangs.c
+ * Tests: tests/unit/planner/gang/test_gangs.c
  */
 #include <stdlib.h>
 #include <string.h>

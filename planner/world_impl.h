@@ -214,19 +214,20 @@ struct world_stock {
 	 * NULL: the claim is leaving or failed. */
 	const char *serves;
 	/* Serial of the plan that promised the machine to a pod or gang for the time when it
-	 * becomes free (timeline.c, holds.c). */
+	 * becomes free (timeline.c, gang/holds.c). */
 	uint64_t promised;
 	/* Serial of the plan in which a queue entry before a gang is expected to get the machine
 	 * when it becomes free (timeline_wait()). */
 	uint64_t hoped;
 	/* Value of world.tries in the last look-ahead that assigned the machine to a gang
-	 * (gang_try.c). */
+	 * (gang/try.c). */
 	uint64_t tried;
-	/* Serial of the plan in which a gang without a known time may get the machine (holds.c).
-	 * Then expected times of other pods that depend on the machine are unknown. */
+	/* Serial of the plan in which a gang without a known time may get the machine
+	 * (gang/holds.c). Then expected times of other pods that depend on the machine are unknown.
+	 * */
 	uint64_t unsure;
 	/* held: serial of the plan that reserved the machine, free at that time, for gang held_for
-	 * (holds.c). That plan also sets `used` to its serial. */
+	 * (gang/holds.c). That plan also sets `used` to its serial. */
 	uint64_t held;
 	const struct world_gang *held_for;
 	/* Serial of the plan that assigned the machine, free or being given back, to a waiting pod

@@ -6,7 +6,7 @@
 /*
  * world_report: read access to a world for reports. Names in results belong to the world and are
  * valid until the world changes.
- * Tests: tests/unit/planner/test_replay.c, tests/unit/cli/simulate/test_scenario.c
+ * Tests: tests/unit/planner/replay/test_replay.c, tests/unit/cli/simulate/test_scenario.c
  */
 
 /* Returns the world's own copy of a tenant's name; NULL: no such tenant. */

@@ -1,7 +1,7 @@
 /*
  * world_stops: stores the stops (struct world_stop, parts of the supply from which no machine can
  * be had now) that world_put_stops() receives.
- * Tests: tests/unit/planner/test_stops.c
+ * Tests: tests/unit/planner/supply/test_stops.c
  */
 #include "planner/world_impl.h"
 

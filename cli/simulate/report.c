@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "planner/bound.h"
+#include "planner/replay/bound.h"
 #include "planner/plan.h"
 #include "planner/world_report.h"
 

@@ -18,7 +18,7 @@
  *              timeline: [...], plans, boots, wipes}; absent without jobs
  *
  * plan.fewest is a lower bound of the number of new machines, by the linear program of
- * planner/bound.h. plan.gap is the number of new machines beyond plan.fewest, divided by
+ * planner/replay/bound.h. plan.gap is the number of new machines beyond plan.fewest, divided by
  * plan.fewest. replay.boundPercent is an upper bound of GPU use. replay.gap is the part of
  * replay.boundPercent that is not used, divided by replay.boundPercent. Waits are in seconds; a job
  * that never started counts as waiting until the end.

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/data/json.h"
 #include "base/err.h"
-#include "planner/replay.h"
+#include "planner/replay/replay.h"
 
 /*
  * scenario: reads a fleet, its tenants and waiting pods from a YAML file. Each document is an

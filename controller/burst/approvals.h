@@ -2,7 +2,7 @@
 #define CONTROLLER_BURST_APPROVALS_H
 
 #include "controller/core/context.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 
 /*
  * approvals: which BurstPolicies may launch for a piece of waiting work, because an

@@ -5,10 +5,11 @@
 #include "planner/plan.h"
 
 /*
- * bursts: applies BurstPolicies (planner/burst.h) to the work for which a plan has no machine, and
- * reports each decision: a row in the policy's status.decisions, its status.spend, its condition
- * Active, and an event on the pod. Runs after each plan, and every 10 s while work waits; on the
- * leader only. A row and an event are written if the code or the offer of the decision changed.
+ * bursts: applies BurstPolicies (planner/burst/burst.h) to the work for which a plan has no
+ * machine, and reports each decision: a row in the policy's status.decisions, its status.spend, its
+ * condition Active, and an event on the pod. Runs after each plan, and every 10 s while work waits;
+ * on the leader only. A row and an event are written if the code or the offer of the decision
+ * changed.
  *
  * A decision of a policy with mode Enforce becomes a permit, which allows the next plan to launch
  * instances for the work (permits.h). The permit ends with that plan. If the plan did not place the

@@ -2,7 +2,7 @@
 #define CONTROLLER_BURST_INPUT_H
 
 #include "controller/core/context.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 #include "planner/plan.h"
 
 /*

@@ -2,7 +2,7 @@
 #define CONTROLLER_BURST_PERMITS_H
 
 #include "api/kinds.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 #include "planner/world.h"
 
 /*

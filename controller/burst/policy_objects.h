@@ -2,12 +2,12 @@
 #define CONTROLLER_BURST_POLICY_OBJECTS_H
 
 #include "api/kinds.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 
 /*
  * policy_objects: burst_object_policy() converts a BurstPolicy object to its struct in
- * planner/burst.h. The object must be validated, and must live as long as the result; new lists are
- * allocated in the arena.
+ * planner/burst/burst.h. The object must be validated, and must live as long as the result; new
+ * lists are allocated in the arena.
  * Tests: tests/unit/cli/test_burst.c
  */
 struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct arena *a);

@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "controller/core/context.h"
 #include "controller/rules/claim.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 
 #define HOUR_MS ((int64_t)3600 * 1000)
 

@@ -20,7 +20,7 @@
 #include "controller/tenant/join_probe.h"
 #include "controller/tenant/tenant.h"
 #include "planner/fit.h"
-#include "planner/supply.h"
+#include "planner/supply/supply.h"
 
 #define BARRED_MOST_MS (24 * DRIFT_BARRED_MS)
 

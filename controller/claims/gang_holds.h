@@ -6,7 +6,7 @@
 
 /*
  * gang_holds: limits how long machines stay idle because they are reserved for gangs that wait for
- * more machines (planner/holds.h).
+ * more machines (planner/gang/holds.h).
  *
  * H is gang_holds_ms(), 30 minutes if not set. Each limit is a level: a time that grows while
  * something is reserved and shrinks while nothing is reserved. So creating, deleting or renaming

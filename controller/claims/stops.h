@@ -5,8 +5,8 @@
 #include "planner/world.h"
 
 /*
- * stops: tells the planner what it may not use now (struct world_stop, planner/stops.h): scopes
- * paused by the circuit breaker (breaker.h), pools and tenants whose claims fail in a row
+ * stops: tells the planner what it may not use now (struct world_stop, planner/supply/stops.h):
+ * scopes paused by the circuit breaker (breaker.h), pools and tenants whose claims fail in a row
  * (failing.h), Providers that are not Ready (usable.h), and instance types of which a cloud has
  * none.
  *

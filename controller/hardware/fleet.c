@@ -440,7 +440,7 @@ void fleet_offer_refused(struct fleet *f, const char *provider, const struct off
 	struct refused_offer *x = NULL;
 
 	/* If the list is full, replace the oldest refusal. Burst policies remember refusals for
-	 * longer (planner/burst.h). */
+	 * longer (planner/burst/burst.h). */
 	if (k->ncools < COOLS)
 		x = &k->cools[k->ncools++];
 	for (size_t i = 0; i < k->ncools && k->ncools == COOLS; i++)

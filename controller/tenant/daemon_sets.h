@@ -7,7 +7,7 @@
 
 /*
  * daemon_sets: passes the DaemonSets of a tenant's cluster to the planner, so that a new machine
- * has room for their pods (planner/overhead.h).
+ * has room for their pods (planner/supply/overhead.h).
  *
  * DaemonSets are watched from the start. Until they are read, or turn out to be unreadable, the
  * tenant is not usable (Syncing), because its first machine might be too small. If they cannot be

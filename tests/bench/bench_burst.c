@@ -14,7 +14,7 @@
 #include "tests/bench/plan_world.h"
 
 #include "base/mem.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 
 #define NOW INT64_C(1795435200000)
 #define HOUR_MS INT64_C(3600000)

@@ -39,8 +39,8 @@
  */
 #include <math.h>
 #include "base/mem.h"
-#include "planner/bound.h"
-#include "planner/replay.h"
+#include "planner/replay/bound.h"
+#include "planner/replay/replay.h"
 #include "tests/bench/entry.h"
 #include "tests/bench/plan_world.h"
 

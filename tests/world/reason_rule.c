@@ -10,7 +10,7 @@
 #include "api/reasons.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 #include "planner/plan.h"
 #include "tests/world/world.h"
 

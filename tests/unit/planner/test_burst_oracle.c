@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/str.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 
 /*
- * Gives random inputs to planner/burst.h and checks the decisions by independent arithmetic.
+ * Gives random inputs to planner/burst/burst.h and checks the decisions by independent arithmetic.
  * Launches are summed up again in the order of the decisions. Refusals for lack of money or
  * instances are verified. The same input in a different order must give the same decisions.
  */

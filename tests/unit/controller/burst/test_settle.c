@@ -4,7 +4,7 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/burst/settle.h"
-#include "planner/burst.h"
+#include "planner/burst/burst.h"
 
 #define HOUR INT64_C(3600000)
 #define DAY (24 * HOUR)

@@ -1,0 +1,243 @@
+/*
+ * money: budgets. A launch is charged with its maximum cost to the budget period in which the
+ * launch was made. In a budget with `reserve`, the part of that cost which is not spent yet also
+ * counts in every later period until the launch has ended. The cost of an overrun is charged to the
+ * periods in which the overrun occurs.
+ * Tests: tests/unit/planner/burst/test_burst.c, tests/unit/planner/test_burst_oracle.c
+ */
+#include <string.h>
+#include <time.h>
+
+#include "base/money.h"
+#include "base/str.h"
+#include "planner/burst/burst_impl.h"
+
+#define HOUR_S INT64_C(3600)
+#define DAY_S (24 * HOUR_S)
+
+static int64_t floor_to(int64_t s, int64_t step, int64_t from)
+{
+	const int64_t past = (s - from) % step;
+
+	return s - (past < 0 ? past + step : past);
+}
+
+int64_t burst_period_start(enum burst_period per, int64_t now)
+{
+	int64_t s = floor_to(now, 1000, 0) / 1000;
+	time_t t = (time_t)s;
+	struct tm tm;
+
+	switch (per) {
+	case BURST_HOUR:
+		return floor_to(s, HOUR_S, 0) * 1000;
+	case BURST_DAY:
+		return floor_to(s, DAY_S, 0) * 1000;
+	/* Weeks begin on Monday: 1970-01-05, 4 days after the epoch, was a Monday. */
+	case BURST_WEEK:
+		return floor_to(s, 7 * DAY_S, 4 * DAY_S) * 1000;
+	case BURST_MONTH:
+	case BURST_QUARTER:
+		if (!gmtime_r(&t, &tm))
+			return INT64_MIN;
+		tm = (struct tm){.tm_year = tm.tm_year,
+				 .tm_mon = per == BURST_MONTH ? tm.tm_mon : tm.tm_mon / 3 * 3,
+				 .tm_mday = 1};
+		return (int64_t)timegm(&tm) * 1000;
+	case BURST_TOTAL:
+		break;
+	}
+	return INT64_MIN;
+}
+
+static void add(int64_t *total, int64_t more)
+{
+	if (!money_add(total, more))
+		*total = INT64_MAX;
+}
+
+static size_t key_of(const struct burst_budget *b, const struct burst_key *k)
+{
+	switch (b->scope) {
+	case BURST_OF_TENANT:
+		return k->tenant;
+	case BURST_OF_WORKLOAD:
+		return k->work;
+	case BURST_OF_PROVIDER:
+		return k->provider;
+	case BURST_OF_POLICY:
+	case BURST_OF_ALL:
+		break;
+	}
+	return 0;
+}
+
+/* True if the budget counts launches that were made under the named policy. */
+static bool counts(const struct burst_balance *u, const char *policy)
+{
+	return (u->budget->scope != BURST_OF_POLICY && u->budget->scope != BURST_OF_WORKLOAD) ||
+	       str_eq(u->policy->name, policy);
+}
+
+/* Returns the cost of the launch's overrun (cost beyond the committed amount) since `start`, in
+ * millionths; INT64_MAX: too large to compute. */
+static int64_t over_since(const struct burst_launch *l, int64_t start)
+{
+	const int64_t from = l->over.from > start ? l->over.from : start;
+	int64_t cost;
+
+	/* mutant: burst-overrun-uncharged */
+	if (l->over.until <= from)
+		return 0;
+	return money_for_ms(l->over.per_hour, l->over.until - from, &cost) ? cost : INT64_MAX;
+}
+
+static void count_launch(struct burst_balance *u, const struct burst_launch *l,
+			 const struct burst_key *k, int64_t start)
+{
+	const size_t i = key_of(u->budget, k);
+	const int64_t over = over_since(l, start);
+	const bool spent = l->at >= start && l->spent,
+		   committed = (l->at >= start || u->budget->reserve) && l->committed;
+
+	if (!counts(u, l->policy) || (!spent && !committed && !over))
+		return;
+	if (!str_eq(l->currency, u->policy->cost.currency))
+		u->mixed[i] = true;
+	if (spent)
+		add(&u->before[i], l->spent);
+	if (committed)
+		add(&u->before[i], l->committed);
+	add(&u->before[i], over);
+	u->touched[i] = true;
+}
+
+struct burst_balances *burst_balances_new(const struct burst_input *in,
+					  const struct burst_policy_eval *evals,
+					  const struct burst_key *keys,
+					  const char *const *const names[3], const size_t n[3],
+					  struct arena *a)
+{
+	struct burst_balances *l = arena_new_obj(a, struct burst_balances);
+	size_t total = 0;
+
+	for (size_t i = 0; i < in->npolicies; i++)
+		total += in->policies[i].nbudgets;
+	l->v = arena_calloc(a, total + 1, sizeof(*l->v));
+	l->nproviders = n[2];
+	for (size_t i = 0; i < in->npolicies; i++)
+		for (size_t k = 0; k < evals[i].p->nbudgets; k++) {
+			struct burst_balance *u = &l->v[l->n++];
+			const struct burst_budget *b = &evals[i].p->budgets[k];
+			const int which = b->scope == BURST_OF_TENANT	  ? 0
+					  : b->scope == BURST_OF_WORKLOAD ? 1
+					  : b->scope == BURST_OF_PROVIDER ? 2
+									  : -1;
+			const int64_t start = burst_period_start(b->per, in->now);
+
+			u->policy = evals[i].p;
+			u->budget = b;
+			u->n = which < 0 ? 1 : n[which];
+			u->keys = which < 0 ? NULL : (const char **)names[which];
+			u->before = arena_calloc(a, u->n + 1, sizeof(*u->before));
+			u->total = arena_calloc(a, u->n + 1, sizeof(*u->total));
+			u->mixed = arena_calloc(a, u->n + 1, sizeof(*u->mixed));
+			u->touched = arena_calloc(a, u->n + 1, sizeof(*u->touched));
+			for (size_t x = 0; x < in->nlaunches; x++)
+				count_launch(u, &in->launches[x], &keys[x], start);
+			memcpy(u->total, u->before, u->n * sizeof(*u->total));
+		}
+	return l;
+}
+
+/* True if the budget applies to the tenant's work under policy p. A budget of scope Tenant applies
+ * only to tenants that its policy matches. */
+static bool binds(const struct burst_balance *u, const struct burst_policy_in *p,
+		  const char *tenant)
+{
+	return counts(u, p->name) && (u->budget->scope != BURST_OF_TENANT ||
+				      burst_named(&u->policy->match.tenants, tenant));
+}
+
+static void tighten(struct burst_bound *b, const struct burst_balance *u, size_t i,
+		    const char *currency)
+{
+	const bool mixed = u->mixed[i] || !str_eq(currency, u->policy->cost.currency);
+	const int64_t total = u->total[i], amount = u->budget->amount,
+		      left = total == INT64_MAX || total > amount ? 0 : amount - total;
+
+	if (b->mixed || (!mixed && left >= b->left))
+		return;
+	*b = (struct burst_bound){left, mixed, u->policy, u->budget};
+}
+
+void burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
+			 const char *tenant, const struct burst_key *k, struct burst_decision *d)
+{
+	d->bound = (struct burst_bound){.left = INT64_MAX};
+	for (size_t i = 0; i < l->nproviders; i++)
+		d->of_provider[i] = (struct burst_bound){.left = INT64_MAX};
+	for (size_t i = 0; i < l->n; i++) {
+		const struct burst_balance *u = &l->v[i];
+
+		if (u->budget->soft || !binds(u, p, tenant))
+			continue;
+		if (u->budget->scope != BURST_OF_PROVIDER)
+			tighten(&d->bound, u, key_of(u->budget, k), p->cost.currency);
+		else
+			for (size_t x = 0; x < l->nproviders; x++)
+				tighten(&d->of_provider[x], u, x, p->cost.currency);
+	}
+}
+
+void burst_balances_charge(struct burst_balances *l, const struct burst_policy_in *p,
+			   const struct burst_key *k, int64_t cost)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const size_t x = key_of(l->v[i].budget, k);
+
+		if (!counts(&l->v[i], p->name))
+			continue;
+		/* mutant: burst-uncharged */
+		add(&l->v[i].total[x], cost);
+		l->v[i].touched[x] = true;
+		if (!str_eq(p->cost.currency, l->v[i].policy->cost.currency))
+			l->v[i].mixed[x] = true;
+	}
+}
+
+static int64_t alert_of(const struct burst_budget *b, int64_t total)
+{
+	int64_t best = -1;
+
+	for (size_t i = 0; i < b->nalerts; i++)
+		if ((__int128)total * MONEY_UNIT >= (__int128)b->amount * b->alerts[i] &&
+		    b->alerts[i] > best)
+			best = b->alerts[i];
+	return best;
+}
+
+void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct arena *a)
+{
+	size_t total = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->v[i].n; k++)
+			total += l->v[i].touched[k] || !l->v[i].keys;
+	b->accounts = arena_calloc(a, total + 1, sizeof(*b->accounts));
+	for (size_t i = 0; i < l->n; i++)
+		for (size_t k = 0; k < l->v[i].n; k++) {
+			const struct burst_balance *u = &l->v[i];
+
+			if (!u->touched[k] && u->keys)
+				continue;
+			b->accounts[b->naccounts++] = (struct burst_account){
+				.policy = u->policy,
+				.budget = u->budget,
+				.of = u->keys ? u->keys[k] : "",
+				.before = u->before[k],
+				.after = u->total[k],
+				.alert = alert_of(u->budget, u->total[k]),
+			};
+		}
+}
