@@ -5,6 +5,7 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/rules/ledger.h"
+#include "controller/rules/provider.h"
 
 #define GPU "nvidia.com/gpu"
 
@@ -326,8 +327,7 @@ int cost_focus(const struct cost_rows *r, struct buf *out, size_t *left_out, str
 json_t *cost_opencost(const char *provider, const struct provider_object_instance_type *t,
 		      struct err *e)
 {
-	const struct quantity *q = resources_get(&t->capacity, GPU);
-	const int64_t gpus = q ? quantity_floor(*q) : 0, price = t->price_per_hour;
+	const int64_t gpus = provider_type_gpus(t), price = t->price_per_hour;
 	char each[MONEY_TEXT], about[512];
 
 	if (gpus <= 0 || price < 0) {

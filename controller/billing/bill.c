@@ -5,7 +5,6 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/rules/provider.h"
-#include "planner/planning.h"
 
 /* Finds the tenant that is charged for the machine, its UID, and the pool. They come from the
  * machine's claim. If the claim no longer exists, they come from the machine's status, which
@@ -47,7 +46,6 @@ bool bill_of_machine(const struct context *c, const struct machine *m, enum mach
 	const struct provider_object_instance_type *t =
 		p && m->spec.instance_type ? provider_instance_type(p, m->spec.instance_type)
 					   : NULL;
-	const struct quantity *gpus = t ? resources_get(&t->capacity, PLANNING_GPU) : NULL;
 	const char *name, *uid, *pool;
 	const struct virtual_cluster *vc;
 
@@ -63,7 +61,7 @@ bool bill_of_machine(const struct context *c, const struct machine *m, enum mach
 	like->instance_type = arena_strdup(a, m->spec.instance_type);
 	like->price_per_hour = t ? price_of(m, t) : -1;
 	like->currency = t ? arena_strdup(a, t->currency) : NULL;
-	like->gpus = gpus ? quantity_floor(*gpus) : 0;
+	like->gpus = provider_type_gpus(t);
 	return true;
 }
 

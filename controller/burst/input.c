@@ -108,7 +108,6 @@ static void take_offer(struct taking *t, const struct provider_object *p, const 
 		       int64_t at)
 {
 	const struct provider_object_instance_type *type = provider_instance_type(p, o->type);
-	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
 
 	if (!type) /* No pod can be planned on an unknown type, so skip the offer. */
 		return;
@@ -116,7 +115,7 @@ static void take_offer(struct taking *t, const struct provider_object *p, const 
 		.provider = arena_strdup(t->a, p->meta.name),
 		.kind = offer_copy(o, t->a),
 		.priced_at = at,
-		.gpus = gpus ? quantity_floor(*gpus) : 0,
+		.gpus = provider_type_gpus(type),
 		.product = arena_strdup(t->a, str_or(labels_get(&type->labels, PRODUCT), "")),
 	};
 }
@@ -184,11 +183,8 @@ static int64_t gpus_of(const struct taking *t, const char *provider, const char 
 {
 	const struct provider_object *p =
 		CTX_GET(t->c, OBJECT_PROVIDER, provider_object, str_or(provider, ""));
-	const struct provider_object_instance_type *type =
-		p && name ? provider_instance_type(p, name) : NULL;
-	const struct quantity *gpus = type ? resources_get(&type->capacity, PLANNING_GPU) : NULL;
 
-	return gpus ? quantity_floor(*gpus) : 0;
+	return provider_type_gpus(p ? provider_instance_type(p, name) : NULL);
 }
 
 /* Adds an overrun (cost beyond the committed amount) to the known cost of each month in which it

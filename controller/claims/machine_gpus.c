@@ -1,7 +1,6 @@
 #include "controller/claims/machine_gpus.h"
 
 #include "controller/rules/provider.h"
-#include "planner/planning.h"
 
 int64_t machine_gpus(const struct context *c, const struct machine *m)
 {
@@ -10,9 +9,8 @@ int64_t machine_gpus(const struct context *c, const struct machine *m)
 	const struct provider_object_instance_type *t =
 		p && m->spec.instance_type ? provider_instance_type(p, m->spec.instance_type)
 					   : NULL;
-	const struct quantity *q = t ? resources_get(&t->capacity, PLANNING_GPU) : NULL;
 
 	if (m->status.inventory && m->status.inventory->gpus > 0)
 		return m->status.inventory->gpus;
-	return q ? quantity_floor(*q) : 0;
+	return provider_type_gpus(t);
 }

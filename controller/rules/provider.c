@@ -5,6 +5,8 @@
 
 #include "base/str.h"
 
+#define GPU "nvidia.com/gpu"
+
 const struct provider_object_instance_type *provider_instance_type(const struct provider_object *p,
 								   const char *name)
 {
@@ -12,6 +14,13 @@ const struct provider_object_instance_type *provider_instance_type(const struct 
 		if (str_eq(p->spec.instance_types.v[i].name, name))
 			return &p->spec.instance_types.v[i];
 	return NULL;
+}
+
+int64_t provider_type_gpus(const struct provider_object_instance_type *t)
+{
+	const struct quantity *q = t ? resources_get(&t->capacity, GPU) : NULL;
+
+	return q ? quantity_floor(*q) : 0;
 }
 
 bool provider_is_elastic(const struct provider_object *p)

@@ -12,6 +12,9 @@
 const struct provider_object_instance_type *provider_instance_type(const struct provider_object *p,
 								   const char *name);
 
+/* Returns the whole GPUs of one machine of the type; 0: none, or t is NULL. */
+int64_t provider_type_gpus(const struct provider_object_instance_type *t);
+
 /* True if the Provider launches and ends instances for claims. p NULL: false. */
 bool provider_is_elastic(const struct provider_object *p);
 
