@@ -476,13 +476,14 @@ static void forget_policies(struct bursts *s)
 /* --- permits ---------------------------------------------------------------------------------- */
 
 /* Returns the lifetime, ms, after which a claim for the work must begin to leave so that the
- * claim's cost stays within the committed amount: without a longest run time in the policy, the run
- * time that the work declares is its limit. Part of the boot time is reserved for leaving. */
+ * claim's cost stays within the committed amount. Part of the boot time, or of a declared run
+ * time, is reserved for leaving. */
 static int64_t ends_after(const struct burst_policy_in *p, const struct burst_work *w)
 {
-	const int64_t half = p->cost.boot_ms / 2, leaving = half < LEAVING_MS ? half : LEAVING_MS,
-		      runs = p->runtime.max_ms ? p->runtime.max_ms : w->runs_ms,
-		      ms = p->cost.boot_ms + runs - leaving;
+	const bool bounded = p->runtime.max_ms != 0;
+	const int64_t half = p->cost.boot_ms / 2,
+		      leaving = bounded && half < LEAVING_MS ? half : LEAVING_MS,
+		      ms = p->cost.boot_ms + burst_limit_ms(p, w) - leaving;
 
 	return ms < LEAST_MS ? LEAST_MS : ms;
 }

@@ -250,8 +250,8 @@ struct burst_work {
 	const char *approval;
 	/* Expected run time of the work in ms; 0: not known. */
 	int64_t runs_ms;
-	/* True: runs_ms is the tenant's word. Then a launch is charged for runtime.max_ms of the
-	 * policy, if that is set, because it may run until then. */
+	/* True: runs_ms is the tenant's word. Then a launch is charged for burst_limit_ms(),
+	 * because it may run until then. */
 	bool said;
 	/* Why a declaration of the work cannot be used; the work is then refused. NULL: all can. */
 	const char *wrong;
@@ -375,6 +375,12 @@ int64_t burst_period_start(enum burst_period per, int64_t now);
 /* Decides on all work of the input. The result is allocated in arena a; the input must live as long
  * as the result. */
 const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
+
+/* Returns the time, ms, after which the caller ends instances of the work, not including boot and
+ * staging: runtime.max_ms of the policy; if that is not set, the run time that the work declares,
+ * but at least BURST_SAID_MIN_MS, because an instance cannot be ended at once. */
+#define BURST_SAID_MIN_MS ((int64_t)10 * 60 * 1000)
+int64_t burst_limit_ms(const struct burst_policy_in *p, const struct burst_work *w);
 
 /* Returns the verdict on burst.offers[i] for decision d. BURST_CHOSEN: the offer that was chosen.
  * BURST_DEARER: a suitable offer that was not chosen. BURST_NOT_LOOKED: no offer was evaluated. */

@@ -180,13 +180,21 @@ static int64_t needed_ms(const struct burst_policy_in *p, const struct burst_wor
 		       : ms;
 }
 
+int64_t burst_limit_ms(const struct burst_policy_in *p, const struct burst_work *w)
+{
+	if (p->runtime.max_ms)
+		return p->runtime.max_ms;
+	return /* mutant: burst-word-too-short */ w->said && w->runs_ms < BURST_SAID_MIN_MS
+		       ? BURST_SAID_MIN_MS
+		       : w->runs_ms;
+}
+
 /* Returns the longest time for which an instance is billed, including boot and staging; -1: too
  * large to compute. */
 static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_work *w)
 {
-	const bool longest =
-		!w->runs_ms || /* mutant: burst-word-trusted */ (w->said && p->runtime.max_ms);
-	const int64_t runs = longest ? p->runtime.max_ms : w->runs_ms;
+	const bool trusted = w->runs_ms && /* mutant: burst-word-trusted */ !w->said;
+	const int64_t runs = trusted ? w->runs_ms : burst_limit_ms(p, w);
 	const int64_t step = p->cost.increment_ms > 0 ? p->cost.increment_ms : 1;
 	int64_t ms;
 

@@ -502,6 +502,11 @@ static void a_run_time_that_a_tenant_declares_bounds_no_cost(void **state)
 	/* Without a limit in the policy, the declared time is the limit. */
 	s.p[0].runtime.max_ms = 0;
 	assert_int_equal(go(&s)->cost, trusted);
+	/* An instance runs for some minutes in any case: with boot, 20 minutes are charged. */
+	s.p[0].cost.increment_ms = 0;
+	s.work[0].runs_ms = 1000;
+	assert_int_equal(burst_limit_ms(&s.p[0], &s.work[0]), BURST_SAID_MIN_MS);
+	assert_int_equal(go(&s)->cost, EUR(16.666667));
 	s.work[0].wrong = "annotation x: want y";
 	assert_int_equal(go(&s)->code, BURST_ASKS_WRONG);
 	assert_string_equal(burst_text(go(&s), s.a), "annotation x: want y");
