@@ -5,7 +5,7 @@
  *
  * AGAIN_WORLDS=100000 sets the number of worlds (3000). Of 100,000 worlds, 29 change: a claim's pod
  * gets another claim or nothing; in 3 of these a pod that got nothing finds a place. The last cases
- * show the smallest world of each kind of plan that is not the best possible.
+ * show the smallest worlds of two kinds of plans that are not the best possible.
  */
 #include <stdlib.h>
 #include <string.h>
