@@ -16,13 +16,16 @@
  * the seconds between the first and the last one. beside creates objects one after another over one
  * connection, with a pause of PAUSE_MS between them, and prints the number of objects and the
  * median time of a create in ms. apart does so in namespace default, whose objects these watches do
- * not receive. flood is beside without pauses.
+ * not receive. flood is beside without pauses. beside-get reads one object instead of creating one
+ * each time. beside, apart and beside-get run with real-time priority if the user may: otherwise
+ * their times include that in which the watches' client has the processors.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,16 +328,34 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void beside(const struct load *l, const char *path, double seconds, unsigned pause_ms)
+static void take_precedence(void)
+{
+	const struct sched_param first = {.sched_priority = 1};
+
+	if (sched_setscheduler(0, SCHED_FIFO, &first))
+		(void)fprintf(stderr, "load_apiserver: no real-time priority: %s\n",
+			      strerror(errno));
+}
+
+static void beside(const struct load *l, const char *path, double seconds, unsigned pause_ms,
+		   bool create)
 {
 	static double took[CREATES_MAX];
 	SSL *s = open_one(l);
-	double from = now(), asked;
+	double from, asked;
 	unsigned n = 0;
 
-	while ((asked = now()) - from < seconds && n < CREATES_MAX) {
-		ask_create(l, s, path, n);
+	if (!create) {
+		ask_create(l, s, path, 0);
 		if (take(s) != 201)
+			die("an answer of another code");
+	}
+	if (pause_ms)
+		take_precedence();
+	from = now();
+	while ((asked = now()) - from < seconds && n < CREATES_MAX) {
+		(create ? ask_create : ask_get)(l, s, path, create ? n : 0);
+		if (take(s) != (create ? 201 : 200))
 			die("an answer of another code");
 		took[n++] = now() - asked;
 		(void)usleep(pause_ms * 1000);
@@ -352,8 +373,8 @@ int main(int argc, char **argv)
 	char host[256], *colon;
 
 	if (argc != 8 || !str_copy(host, sizeof(host), argv[1]) || !(colon = strrchr(host, ':')))
-		die("ADDRESS:PORT CA CREDENTIAL create|get|watch|follow|beside|apart|flood "
-		    "CONNECTIONS SECONDS PREFIX");
+		die("ADDRESS:PORT CA CREDENTIAL create|get|watch|follow|beside|beside-get|apart|"
+		    "flood CONNECTIONS SECONDS PREFIX");
 	*colon = '\0';
 	l.host = host;
 	l.port = colon + 1;
@@ -375,11 +396,13 @@ int main(int argc, char **argv)
 	else if (str_eq(argv[4], "follow"))
 		follow(&l, (unsigned)atoi(argv[5]));
 	else if (str_eq(argv[4], "beside"))
-		beside(&l, WATCHED, atof(argv[6]), PAUSE_MS);
+		beside(&l, WATCHED, atof(argv[6]), PAUSE_MS, true);
+	else if (str_eq(argv[4], "beside-get"))
+		beside(&l, PATH, atof(argv[6]), PAUSE_MS, false);
 	else if (str_eq(argv[4], "apart"))
-		beside(&l, PATH, atof(argv[6]), PAUSE_MS);
+		beside(&l, PATH, atof(argv[6]), PAUSE_MS, true);
 	else if (str_eq(argv[4], "flood"))
-		beside(&l, WATCHED, atof(argv[6]), 0);
+		beside(&l, WATCHED, atof(argv[6]), 0, true);
 	else
 		run(&l, str_eq(argv[4], "create"), (unsigned)atoi(argv[5]), atof(argv[6]));
 	freeaddrinfo(l.where);

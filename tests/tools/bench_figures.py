@@ -51,7 +51,9 @@ GROUPS = [
     ("Growth of a plan", [row for name, what in GROWTH.items() for row in (
         (f"plan_growth_{name}_ms", f"plan of {what}"),
         (f"plan_growth_{name}_mb", "its memory"),
-        (f"plan_growth_{name}_exponent", "growth of its time: 1 is linear, 2 is quadratic"))]),
+        (f"plan_growth_{name}_exponent", "growth of its time: 1 is linear, 2 is quadratic"))] + [
+            ("plan_unplaced_topology_ms", "plan of 160,000 pods of which most find no machine"),
+            ("plan_unplaced_topology_placed", "pods that it places; no fewer than when half as many ask")]),
     ("Controller", [
         ("start_cpu_s", "processor time of the start: 1,000 machines, 500 virtual clusters, 1,000 Nodes"),
         ("loop_turn_max_ms", "longest turn of the event loop during that start"),
