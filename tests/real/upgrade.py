@@ -85,6 +85,17 @@ class Two(up.Up):
         return {s for s in WANTED if self.hit.get(s, set()) != {0, 1}}
 
 
+def due(two, states):
+    """Returns those of these states in which the program that starts next did not start yet. If there
+    is none, replaces the program once more: two replacements a round start the same one each time."""
+    def left():
+        return {s for s in states if (two.turn + 1) % 2 not in two.hit.get(s, set())}
+
+    if not left():
+        two.replace(two.claims())
+    return left()
+
+
 def come(two, number, states):
     """A pod comes; the program is replaced when a machine is in one of these states."""
     name = f"train-{number}"
@@ -121,11 +132,12 @@ def rounds(two):
         left = two.missing()
         if not left:
             break
-        name = come(two, number, left & COMING or COMING)
+        name = come(two, number, due(two, left & COMING) if left & COMING else COMING)
         if "serving" in left:
             two.until("serving", lambda: "serving" in two.states().values())
             two.replace(two.claims())
-        go(two, name, left - COMING - {"serving"} or {"wiping"})
+        going = two.missing() - COMING - {"serving"}
+        go(two, name, due(two, going) if going else {"wiping"})
     assert not two.missing(), f"not replaced in {two.missing()}: {two.hit}"
     count = verify(two)
     both = sorted(s for s, t in two.hit.items() if t == {0, 1})
