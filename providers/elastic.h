@@ -138,4 +138,14 @@ struct provider_elastic_ops {
 			  bool (*may_act)(void *arg), elastic_instances_done *done, void *arg);
 };
 
+/* These functions make the calls above. False: this type launches no instances, and done() is not
+ * called. */
+bool provider_offers(struct provider *p, elastic_offers_done *done, void *arg);
+bool provider_launch(struct provider *p, const struct elastic_launch *l,
+		     elastic_instances_done *done, void *arg);
+bool provider_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
+			 void *arg);
+bool provider_terminate(struct provider *p, const char *region, const char *id,
+			bool (*may_act)(void *arg), elastic_instances_done *done, void *arg);
+
 #endif

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "base/uuid.h"
 #include "providers/child.h"
-#include "providers/provider.h"
+#include "providers/hardware.h"
 
 /*
  * exec_check: sends the requests of a table of steps, one request for each step. A step that waits

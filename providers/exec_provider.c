@@ -1,3 +1,5 @@
+#include "providers/exec_provider.h"
+
 #include "base/data/json.h"
 #include "base/str.h"
 #include "providers/allowed.h"
@@ -43,15 +45,19 @@ static void exec_close(struct provider *p)
 	helper_close(p);
 }
 
+static const struct provider_hardware_ops hardware = {
+	.observe = helper_observe,
+	.power = helper_power,
+	.boot = helper_boot,
+	.media = helper_media,
+};
+
 const struct provider_ops exec_provider_ops = {
 	.type = "exec",
 	.open = exec_open,
 	.close = exec_close,
 	.attach = helper_attach,
 	.detach = helper_detach,
-	.observe = helper_observe,
-	.power = helper_power,
-	.boot = helper_boot,
-	.media = helper_media,
+	.hardware = &hardware,
 	.elastic = &exec_elastic_ops,
 };

@@ -646,13 +646,17 @@ static void ipmi_boot(struct provider *p, struct provider_machine *m, enum provi
 		provider_refuse(p, c, how == PROVIDER_BOOT_HTTP ? "HTTP boot" : "virtual media");
 }
 
+static const struct provider_hardware_ops hardware = {
+	.observe = ipmi_observe,
+	.power = ipmi_power,
+	.boot = ipmi_boot,
+};
+
 const struct provider_ops ipmi_provider_ops = {
 	.type = "ipmi",
 	.open = ipmi_open,
 	.close = ipmi_close,
 	.attach = ipmi_attach,
 	.detach = ipmi_detach,
-	.observe = ipmi_observe,
-	.power = ipmi_power,
-	.boot = ipmi_boot,
+	.hardware = &hardware,
 };

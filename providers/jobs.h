@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/list.h"
 #include "base/retry.h"
+#include "providers/hardware.h"
+#include "providers/managed.h"
 #include "providers/provider.h"
 
 /*

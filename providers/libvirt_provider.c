@@ -1,3 +1,5 @@
+#include "providers/libvirt_provider.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include "base/data/json.h"
@@ -123,16 +125,20 @@ static void libvirt_undefine(struct provider *p, struct provider_machine *m,
 	ask_about(m, JOB_UNDEFINE, json_pack("{s:s}", "op", "undefine"), t, c);
 }
 
-const struct provider_ops libvirt_provider_ops = {
-	.type = "libvirt",
-	.open = libvirt_open,
-	.close = helper_close,
-	.attach = helper_attach,
-	.detach = helper_detach,
+static const struct provider_hardware_ops hardware = {
 	.observe = helper_observe,
 	.power = helper_power,
 	.boot = helper_boot,
 	.media = helper_media,
 	.define = libvirt_define,
 	.undefine = libvirt_undefine,
+};
+
+const struct provider_ops libvirt_provider_ops = {
+	.type = "libvirt",
+	.open = libvirt_open,
+	.close = helper_close,
+	.attach = helper_attach,
+	.detach = helper_detach,
+	.hardware = &hardware,
 };

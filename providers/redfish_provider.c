@@ -397,12 +397,7 @@ static void redfish_leave(struct provider *p, struct provider_machine *m,
 	job_ask(&m->jobs, JOB_LOG_OUT, c);
 }
 
-const struct provider_ops redfish_provider_ops = {
-	.type = "redfish",
-	.open = redfish_open,
-	.close = redfish_close,
-	.attach = redfish_attach,
-	.detach = redfish_detach,
+static const struct provider_hardware_ops hardware = {
 	.observe = redfish_observe,
 	.power = redfish_switch,
 	.boot = redfish_boot_from,
@@ -412,4 +407,13 @@ const struct provider_ops redfish_provider_ops = {
 	.session = redfish_session,
 	.bmc = redfish_known,
 	.inherit = redfish_take_session,
+};
+
+const struct provider_ops redfish_provider_ops = {
+	.type = "redfish",
+	.open = redfish_open,
+	.close = redfish_close,
+	.attach = redfish_attach,
+	.detach = redfish_detach,
+	.hardware = &hardware,
 };

@@ -7,9 +7,6 @@
 #include "base/mem.h"
 #include "providers/provider.h"
 
-const char *const provider_power_names[] = {"Unknown", "Off", "On", "Changing"};
-const char *const provider_bus_names[] = {"sata", "nvme"};
-
 /* One pending answer. It is given in a later loop turn, because done() must not be called inside
  * the starting function. */
 struct refusal {

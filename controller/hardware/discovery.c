@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/status_writer.h"
+#include "providers/managed.h"
 
 #define LOOK_MS 60000
 #define FIRST_MS 2000

@@ -16,6 +16,11 @@
 #include "controller/hardware/driver_cloud.h"
 #include "controller/hardware/driver_manager.h"
 #include "controller/hardware/driver_netris.h"
+#include "providers/bcm/provider.h"
+#include "providers/ec2/provider.h"
+#include "providers/exec_provider.h"
+#include "providers/libvirt_provider.h"
+#include "providers/provider.h"
 
 struct driver *driver_get(const struct drivers *ds, const char *name)
 {

@@ -4,12 +4,14 @@
 #include "base/crypto.h"
 #include "controller/core/context.h"
 #include "providers/fabric.h"
-#include "providers/provider.h"
 
 /*
  * driver: the object in memory behind one Provider object: its backend (providers/provider.h), its
  * fabric, and the trust and login for each BMC.
  */
+struct provider;
+struct provider_machine;
+
 struct driver {
 	struct drivers *all;
 	struct context *c;

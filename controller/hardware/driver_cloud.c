@@ -6,6 +6,7 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/core/secrets.h"
+#include "providers/ec2/provider.h"
 
 static const char *login_name(const struct provider_object *p)
 {

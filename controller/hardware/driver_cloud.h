@@ -10,6 +10,7 @@
  *
  * Tests: tests/unit/controller/hardware/test_driver.c, tests/world/test_ec2.c
  */
+struct provider_cloud;
 
 /* Returns a text that changes if the driver must be rebuilt: spec.ec2, the instance types with
  * their prices, and the state and version of each Secret. Returns "" for other types of

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "base/str.h"
 #include "controller/core/secrets.h"
+#include "providers/bcm/provider.h"
 
 const char *driver_manager_digest(const struct driver *s, const struct provider_object *p,
 				  struct arena *a)

@@ -10,6 +10,7 @@
  *
  * Tests: tests/world/test_bcm.c
  */
+struct provider_manager;
 
 /* Returns a text that changes if the driver must be rebuilt: the fields of spec.bcm, the names of
  * the manager's Secrets and the known versions of these Secrets. Returns "" for a Provider without

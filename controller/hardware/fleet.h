@@ -3,6 +3,7 @@
 
 #include "base/market.h"
 #include "controller/hardware/driver.h"
+#include "providers/elastic.h"
 
 /*
  * fleet: offers and instances of the elastic Providers (clouds). An offer is one instance type in

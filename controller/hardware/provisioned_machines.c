@@ -17,6 +17,8 @@
 #include "controller/core/finalizer.h"
 #include "controller/core/machine_lists.h"
 #include "controller/core/status_writer.h"
+#include "providers/hardware.h"
+#include "providers/provider.h"
 
 #define SOON_MS 1000
 #define AGAIN_MS 30000 /* delay after a failure */

@@ -20,6 +20,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/life.h"
 #include "controller/life/queue_wait.h"
+#include "providers/provider.h"
 
 /* Time after which a read in progress is reported as BmcSlow. */
 #define SLOW_MS 10000

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "controller/life/journal.h"
-#include "providers/provider.h"
+#include "providers/hardware.h"
 
 /*
  * boot_method: chooses the boot method for the agent among the methods of its Provider: virtual

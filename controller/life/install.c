@@ -13,6 +13,7 @@
 #include "controller/life/consent.h"
 #include "controller/life/power.h"
 #include "controller/life/power_turn.h"
+#include "providers/managed.h"
 
 /* Time in which an act at the manager (acquire, release) is not repeated. The time is long, because
  * one such act consists of several calls. */

@@ -10,6 +10,8 @@
 #include "controller/core/context.h"
 #include "controller/core/status_writer.h"
 #include "controller/rules/listed.h"
+#include "providers/elastic.h"
+#include "providers/hardware.h"
 #include "wipe/proto.h"
 #include "controller/hardware/driver.h"
 

@@ -14,6 +14,7 @@
 #include "controller/life/bmc_open.h"
 #include "controller/life/bmc_reason.h"
 #include "controller/life/journal.h"
+#include "providers/provider.h"
 
 /*
  * Limits for reading the list, because drover can also work without the list. drover believes the

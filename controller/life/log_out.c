@@ -11,6 +11,7 @@
 #include "controller/life/bmc.h"
 #include "controller/life/bmc_open.h"
 #include "controller/life/journal.h"
+#include "providers/provider.h"
 
 #define SOON_MS 1000
 

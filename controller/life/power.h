@@ -3,6 +3,7 @@
 
 #include "controller/life/act.h"
 #include "controller/life/life.h"
+#include "providers/provider.h"
 
 /*
  * power: switches the machine through its BMC, and accepts an operator's confirmation of off where

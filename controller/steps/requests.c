@@ -17,6 +17,7 @@
 #include "controller/life/journal.h"
 #include "controller/life/listing.h"
 #include "controller/rules/machine.h"
+#include "providers/provider.h"
 
 /* --- retry ------------------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 #define PROVIDERS_BCM_ACQUIRE_H
 
 #include "providers/bcm/edit.h"
-#include "providers/provider.h"
+#include "providers/managed.h"
 
 /*
  * acquire: prepares a node for a new install, and restores it afterwards.

@@ -2,7 +2,7 @@
 #define PROVIDERS_BCM_DISCOVER_H
 
 #include "providers/bcm/client.h"
-#include "providers/provider.h"
+#include "providers/managed.h"
 
 /*
  * discover: reads the inventory of a head node: its nodes, each with the reason if drover does not

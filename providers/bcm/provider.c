@@ -22,6 +22,8 @@
  * BMCs.
  * Tests: tests/contract/test_provider.c, tests/contract/test_bcm.c
  */
+#include "providers/bcm/provider.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -374,7 +376,7 @@ static void run(struct job *j)
 
 	if (!j->strings)
 		j->strings = arena_new();
-	bp->bmcs.ops->observe(&bp->bmcs, machine_of(j)->bmc, &look);
+	bp->bmcs.ops->hardware->observe(&bp->bmcs, machine_of(j)->bmc, &look);
 }
 
 /* --- provider operations ---------------------------------------------------------------------- */
@@ -484,7 +486,7 @@ static void bcm_observe(struct provider *p, struct provider_machine *m,
 	if (c->handle)
 		job_ask(&m->jobs, JOB_OBSERVE, c);
 	else
-		bp->bmcs.ops->observe(&bp->bmcs, m->bmc, c);
+		bp->bmcs.ops->hardware->observe(&bp->bmcs, m->bmc, c);
 }
 
 static void bcm_power(struct provider *p, struct provider_machine *m, bool on,
@@ -499,7 +501,7 @@ static void bcm_boot(struct provider *p, struct provider_machine *m, enum provid
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->boot(&bp->bmcs, m->bmc, how, url, c);
+	bp->bmcs.ops->hardware->boot(&bp->bmcs, m->bmc, how, url, c);
 }
 
 static void bcm_media(struct provider *p, struct provider_machine *m, const char *url,
@@ -507,7 +509,7 @@ static void bcm_media(struct provider *p, struct provider_machine *m, const char
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->media(&bp->bmcs, m->bmc, url, c);
+	bp->bmcs.ops->hardware->media(&bp->bmcs, m->bmc, url, c);
 }
 
 static void bcm_drives(struct provider *p, struct provider_machine *m,
@@ -515,7 +517,7 @@ static void bcm_drives(struct provider *p, struct provider_machine *m,
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->drives(&bp->bmcs, m->bmc, c);
+	bp->bmcs.ops->hardware->drives(&bp->bmcs, m->bmc, c);
 }
 
 static void bcm_log_out(struct provider *p, struct provider_machine *m,
@@ -523,7 +525,7 @@ static void bcm_log_out(struct provider *p, struct provider_machine *m,
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->log_out(&bp->bmcs, m->bmc, c);
+	bp->bmcs.ops->hardware->log_out(&bp->bmcs, m->bmc, c);
 }
 
 static void bcm_acquire_slot(struct provider *p, struct provider_machine *m,
@@ -574,8 +576,24 @@ static void bcm_discover_slot(struct provider *p,
 
 static bool bcm_bmc(const struct provider_machine *m, struct provider_bmc *out)
 {
-	return m->bmc && m->bp->bmcs.ops->bmc(m->bmc, out);
+	return m->bmc && m->bp->bmcs.ops->hardware->bmc(m->bmc, out);
 }
+
+static const struct provider_hardware_ops hardware = {
+	.observe = bcm_observe,
+	.power = bcm_power,
+	.boot = bcm_boot,
+	.media = bcm_media,
+	.drives = bcm_drives,
+	.log_out = bcm_log_out,
+	.bmc = bcm_bmc,
+};
+
+static const struct provider_managed_ops managed = {
+	.acquire = bcm_acquire_slot,
+	.release = bcm_release_slot,
+	.discover = bcm_discover_slot,
+};
 
 const struct provider_ops bcm_provider_ops = {
 	.type = "bcm",
@@ -583,14 +601,6 @@ const struct provider_ops bcm_provider_ops = {
 	.close = bcm_close,
 	.attach = bcm_attach,
 	.detach = bcm_detach,
-	.observe = bcm_observe,
-	.power = bcm_power,
-	.boot = bcm_boot,
-	.media = bcm_media,
-	.drives = bcm_drives,
-	.acquire = bcm_acquire_slot,
-	.release = bcm_release_slot,
-	.discover = bcm_discover_slot,
-	.log_out = bcm_log_out,
-	.bmc = bcm_bmc,
+	.hardware = &hardware,
+	.managed = &managed,
 };

@@ -1,10 +1,10 @@
 #ifndef PROVIDERS_EC2_CLOUD_H
 #define PROVIDERS_EC2_CLOUD_H
 
+#include "base/err.h"
 #include "base/market.h"
 #include "base/arena.h"
-#include "providers/elastic.h"
-#include "providers/provider.h"
+#include "providers/ec2/provider.h"
 
 /*
  * cloud: checks, copies and searches the settings of a cloud (struct provider_cloud). Pure

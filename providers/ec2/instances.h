@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "providers/ec2/provider.h"
 #include "providers/ec2/query.h"
 #include "providers/elastic.h"
-#include "providers/provider.h"
 
 /*
  * instances: encodes a launch as the form of RunInstances, and decodes items of instancesSet. Pure

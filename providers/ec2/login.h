@@ -7,8 +7,8 @@
 #include "base/list.h"
 #include "base/loop/loop.h"
 #include "base/own.h"
+#include "providers/ec2/provider.h"
 #include "providers/ec2/sigv4.h"
-#include "providers/provider.h"
 
 /*
  * login: the credentials that sign calls, from one source (enum provider_cloud_login), and their

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/provider.h"
 
 int64_t ec2_now(const struct ec2_provider *ep)
 {

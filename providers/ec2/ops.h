@@ -8,7 +8,8 @@
 #include "providers/ec2/cloud.h"
 #include "providers/ec2/known.h"
 #include "providers/ec2/login.h"
-#include "providers/provider.h"
+#include "providers/ec2/provider.h"
+#include "providers/elastic.h"
 
 /*
  * ops: structures shared by the files of this provider. An op is one call of elastic.h. An op has

@@ -13,6 +13,8 @@
  * and ops.h declares what these files share.
  * Tests: tests/contract/test_ec2.c
  */
+#include "providers/ec2/provider.h"
+
 #include <stdlib.h>
 #include <string.h>
 

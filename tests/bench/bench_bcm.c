@@ -23,6 +23,7 @@
 #include "providers/bcm/client.h"
 #include "providers/bcm/discover.h"
 #include "providers/bcm/status.h"
+#include "providers/managed.h"
 #include "sim/bcm/head.h"
 #include "tests/bench/entry.h"
 

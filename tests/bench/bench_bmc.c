@@ -22,6 +22,7 @@
 #include "base/http/http_curl.h"
 #include "base/log.h"
 #include "controller/controller.h"
+#include "providers/hardware.h"
 #include "providers/provider.h"
 #include "tests/bench/entry.h"
 #include "tests/bench/fleet.h"

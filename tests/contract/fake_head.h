@@ -2,7 +2,7 @@
 #define TESTS_CONTRACT_FAKE_HEAD_H
 
 #include "tests/simulated/http_mem.h"
-#include "providers/provider.h"
+#include "providers/bcm/provider.h"
 #include "sim/bcm/head.h"
 #include "tests/contract/fake_bmc.h"
 

@@ -7,6 +7,8 @@
 #include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/hardware.h"
+#include "providers/managed.h"
 #include "providers/provider.h"
 #include "tests/contract/fake_bmc.h"
 #include "tests/contract/fake_head.h"

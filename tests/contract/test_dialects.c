@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/bmc_check.h"
+#include "providers/hardware.h"
 #include "providers/provider.h"
 #include "redfish/redfish.h"
 #include "sim/bmc/dialect.h"

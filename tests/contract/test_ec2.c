@@ -6,6 +6,7 @@
 #include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/ec2/provider.h"
 #include "providers/elastic.h"
 #include "providers/provider.h"
 #include "tests/contract/fake_ec2.h"

@@ -2,6 +2,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/elastic.h"
+#include "providers/exec_provider.h"
 #include "providers/provider.h"
 #include "tests/contract/fake_cloud.h"
 

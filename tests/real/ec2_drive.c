@@ -18,6 +18,7 @@
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/ec2/provider.h"
 #include "providers/elastic.h"
 #include "providers/provider.h"
 

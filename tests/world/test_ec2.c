@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/ec2/provider.h"
+#include "providers/elastic.h"
 #include "providers/provider.h"
 #include "sim/ec2/ec2.h"
 #include "tests/world/leaving.h"

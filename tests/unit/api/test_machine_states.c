@@ -2,7 +2,6 @@
 
 #include "base/str.h"
 #include "controller/life/life.h"
-#include "providers/provider.h"
 
 /*
  * Checks the table in api/machine_states.def: its safety properties must hold on every path through

@@ -4,6 +4,7 @@
 #include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/hardware.h"
 #include "providers/provider.h"
 #include "tests/contract/fake_ipmitool.h"
 

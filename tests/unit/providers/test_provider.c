@@ -4,6 +4,7 @@
 #include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "tests/unit/testing.h"
+#include "providers/hardware.h"
 
 /* Tests the wrappers around a provider's functions; tests/contract/test_provider.c has the cases
  * common to all providers. */

@@ -5,7 +5,10 @@
 #include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/elastic.h"
 #include "providers/fabric.h"
+#include "providers/hardware.h"
+#include "providers/managed.h"
 #include "providers/provider.h"
 
 /* A call as its backend has it, and what the caller and the watch got. */

@@ -6,6 +6,8 @@
 #include "base/str.h"
 #include "controller/hardware/driver_cloud.h"
 #include "controller/rules/provider.h"
+#include "providers/ec2/provider.h"
+#include "providers/provider.h"
 
 static void on_change(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {

@@ -5,6 +5,7 @@
 #include "tests/simulated/loop_sim.h"
 #include "base/str.h"
 #include "providers/ec2/login.h"
+#include "providers/ec2/provider.h"
 
 #define START 1764000000000
 

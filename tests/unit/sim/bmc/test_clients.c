@@ -1,5 +1,6 @@
 #include "tests/unit/sim/bmc/bench.h"
 
+#include "providers/hardware.h"
 #include "providers/provider.h"
 #include "redfish/redfish.h"
 
