@@ -3,20 +3,34 @@ own pid."""
 import atexit
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
 import sys
 import time
 
+PORTS_FROM, PORTS_LEAST = 20000, 4000
+RANGE = pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range")
+
 _running = []
+_given = set()  # ports that free_port() returned
 
 
 def free_port():
-    """Returns a port of the loopback that was free a moment ago."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Returns a free port, each one only once. It is below the ports that the kernel gives to
+    connections, because one of these could take it before its server starts."""
+    below = max(int(RANGE.read_text(encoding="utf-8").split()[0]), PORTS_FROM + PORTS_LEAST)
+    while True:
+        port = random.randrange(PORTS_FROM, below)
+        with socket.socket() as s:
+            try:
+                s.bind(("", port))
+            except OSError:
+                continue
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 class Timer:
