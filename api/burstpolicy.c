@@ -40,6 +40,15 @@ static const struct field match_fields[] = {
 	FIELD(burst_policy_match, tenants, "tenants", FIELD_STRINGS, .max_len = 253,
 	      .doc = "Names of VirtualClusters whose work matches. If not set, all "
 		     "VirtualClusters match."),
+	FIELD(burst_policy_match, namespaces, "namespaces", FIELD_STRINGS, .max_len = 63,
+	      .doc = "Namespaces of the pods that match. If not set, all namespaces match. All "
+		     "pods of a gang must match."),
+	FIELD_OBJ(burst_policy_match, workload_selector, "workloadSelector", object_selector_fields,
+		  .doc = "Label selector for the pods that match. If not set, all pods match. All "
+			 "pods of a gang must match."),
+	FIELD(burst_policy_match, queues, "queues", FIELD_STRINGS, AS_TEXT,
+	      .doc = "Kueue queues (label kueue.x-k8s.io/queue-name of the pods) that match. If "
+		     "not set, all pods match. All pods of a gang must match."),
 	FIELD(burst_policy_match, gpu_products, "gpuProducts", FIELD_STRINGS, AS_TEXT,
 	      .doc = "GPU products, as in the label nvidia.com/gpu.product. Work matches "
 		     "if its pods require exactly one product, by node selector or node "
@@ -51,10 +60,6 @@ static const struct field match_fields[] = {
 			 "start together. A single pod has size 1."),
 	FIELD_PTR(burst_policy_match, priority, "priority", priority_fields,
 		  .doc = "Range of pod priorities that match. If not set, all priorities match."),
-	FIELD_REFUSED("queues", .doc = "Not supported yet: selection by queue."),
-	FIELD_REFUSED("namespaces", .doc = "Not supported yet: selection by namespace."),
-	FIELD_REFUSED("workloadSelector",
-		      .doc = "Not supported yet: selection by workload labels."),
 	FIELDS_END,
 };
 static const struct field priority_wait_fields[] = {
@@ -733,6 +738,9 @@ int burst_policy_check(const void *object, const void *old, struct err *e)
 			e, ERR_INVALID, 0,
 			"spec.trigger: want at least one of maxQueueWait, predictedWaitOver, "
 			"deadlineSlackUnder, queuedGPUsOver and onPremImpossible");
+	if (object_selector_check(&p->spec.match.workload_selector,
+				  "spec.match.workloadSelector.matchExpressions", e) < 0)
+		return -1;
 	if (gang->max && gang->min > gang->max)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.match.gangSize: min must not be greater than max");

@@ -36,7 +36,8 @@ struct burst_policy_range {
 	int64_t min, max;
 };
 struct burst_policy_match {
-	struct strings tenants, gpu_products;
+	struct strings tenants, namespaces, queues, gpu_products;
+	struct object_label_selector workload_selector;
 	struct burst_policy_range gang_size;
 	struct burst_policy_range *priority;
 };

@@ -41,6 +41,9 @@ struct state {
 static const struct field work_fields[] = {
 	FIELD(burst_work, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253),
 	FIELD(burst_work, name, "name", FIELD_STR, .required = true, .max_len = 600),
+	FIELD(burst_work, traits.ns, "namespace", FIELD_STR, .max_len = 63),
+	FIELD(burst_work, traits.labels, "labels", FIELD_MAP, .max_len = 63),
+	FIELD(burst_work, traits.queue, "queue", FIELD_STR, .max_len = 63),
 	FIELD(burst_work, pods, "pods", FIELD_I64, .min = 1, .max = MOST, .def = "1"),
 	FIELD(burst_work, gpus, "gpusPerPod", FIELD_I64, .required = true, .min = 0, .max = 1024),
 	FIELD(burst_work, product, "gpuProduct", FIELD_STR, .max_len = 63),

@@ -409,7 +409,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 		break;
 	case OBJECT_BURST_POLICY:
 		if (!same_spec(old, new_)) {
-			world_sync_tenants(c->sync);
+			world_sync_waiting(c->sync);
 			provisioner_kick(c->provisioner);
 		}
 		break;

@@ -139,6 +139,7 @@ static void make_fit_key(struct world *w, const struct world_pod *p)
 	world_text_add(w, p->runtime_class);
 	world_text_add(w, p->permit);
 	world_text_number(w, p->denied != NULL);
+	world_text_number(w, p->owned_only);
 	add_affinity(w, p);
 	add_selector(w, &p->devices);
 	add_selector(w, &p->also);
@@ -229,6 +230,7 @@ static void copy(struct world_pod *c, const struct world_pod *p, struct arena *a
 	c->permit = arena_strdup(a, p->permit);
 	/* The pods of a shape may have different texts. */
 	c->denied = p->denied ? "" : NULL;
+	c->owned_only = p->owned_only;
 	c->requests = world_copy_resources(&p->requests, a);
 	copy_affinity(c, p, a);
 	c->devices = world_copy_selector(&p->devices, a);
@@ -405,7 +407,7 @@ static bool is_like(const struct world_pod *last, const struct world_pod *p)
 	       str_eq(last->volume_wait, p->volume_wait) &&
 	       str_eq(last->device_wait, p->device_wait) && str_eq(last->gang_wait, p->gang_wait) &&
 	       str_eq(last->runtime_class, p->runtime_class) && str_eq(last->permit, p->permit) &&
-	       !last->denied == !p->denied &&
+	       !last->denied == !p->denied && last->owned_only == p->owned_only &&
 	       same_labels(&last->node_selector, &p->node_selector) && same_tolerations(last, p) &&
 	       resources_equal(&last->requests, &p->requests);
 }

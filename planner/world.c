@@ -244,10 +244,10 @@ static bool same_tenant(const struct world_tenant *a, const struct world_tenant 
 {
 	return a->weight == b->weight && a->priority == b->priority && a->paused == b->paused &&
 	       str_eq(a->version, b->version) && str_eq(a->paused_reason, b->paused_reason) &&
-	       a->on_host == b->on_host && a->owned_only == b->owned_only && a->proof == b->proof &&
-	       a->probed == b->probed && str_eq(a->no_nodes, b->no_nodes) &&
-	       same_labels(&a->labels, &b->labels) && resources_equal(&a->quota, &b->quota) &&
-	       str_eq(a->cohort, b->cohort) && resources_equal(&a->borrowing, &b->borrowing) &&
+	       a->on_host == b->on_host && a->proof == b->proof && a->probed == b->probed &&
+	       str_eq(a->no_nodes, b->no_nodes) && same_labels(&a->labels, &b->labels) &&
+	       resources_equal(&a->quota, &b->quota) && str_eq(a->cohort, b->cohort) &&
+	       resources_equal(&a->borrowing, &b->borrowing) &&
 	       resources_equal(&a->lending, &b->lending);
 }
 

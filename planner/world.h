@@ -67,9 +67,6 @@ struct world_tenant {
 	const char *no_nodes;
 	/* True if the tenant's machines become Nodes of the host cluster. */
 	bool on_host;
-	/* True if a plan may use cloud instances for the tenant only with a permit (a decision of a
-	 * BurstPolicy to launch one instance, burst.h). */
-	bool owned_only;
 	/* proof: weakest proof of a machine's port location that the tenant accepts. probed: true
 	 * if the tenant names addresses that answer only its own machines, so that test packets can
 	 * prove the location. */
@@ -377,6 +374,8 @@ struct world_pod {
 	 * machine with a permit is only for pods with an equal permit. NULL: the pod may use no
 	 * machine that has a permit. */
 	const char *permit;
+	/* True if a plan may launch cloud instances for the pod only with a permit. */
+	bool owned_only;
 	/* Text: why no new machine may be claimed for the pod; it may still be placed on Nodes and
 	 * on claims in progress. NULL: machines may be claimed. */
 	const char *denied;

@@ -13,6 +13,7 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/burst/permits.h"
+#include "controller/burst/selects.h"
 #include "controller/core/status_writer.h"
 #include "controller/tenant/tenant.h"
 

@@ -2,6 +2,7 @@
 #define CONTROLLER_BURST_BURSTS_H
 
 #include "controller/burst/input.h"
+#include "controller/burst/waits.h"
 #include "planner/plan.h"
 
 /*

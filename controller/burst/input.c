@@ -8,7 +8,6 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/burst/policy_objects.h"
-#include "controller/core/eta.h"
 #include "controller/burst/permits.h"
 #include "controller/core/sending.h"
 #include "controller/burst/settle.h"
@@ -17,49 +16,10 @@
 #include "controller/rules/claim.h"
 #include "controller/rules/ledger.h"
 #include "controller/rules/provider.h"
-#include "controller/tenant/pod_asks.h"
-#include "controller/tenant/pod_workload.h"
-#include "controller/tenant/provisioning_requests.h"
-#include "controller/tenant/tenant.h"
-#include "planner/planning.h"
 
 #define PRODUCT "nvidia.com/gpu.product"
 /* Elapsed time is rounded up to steps of this length when running costs are calculated */
 #define STEP_MS (10 * 60 * 1000)
-
-/* --- policies --------------------------------------------------------------------------------- */
-
-struct governs {
-	/* Tenant whose policies are searched for; NULL: any policy is found */
-	const char *tenant;
-	bool found;
-};
-
-static bool find_policy(const struct kube_entry *en, void *arg)
-{
-	const struct burst_policy *p = en->object;
-	const struct strings *of = &p->spec.match.tenants;
-	struct governs *g = arg;
-
-	g->found = !of->n || !g->tenant;
-	for (size_t i = 0; i < of->n && !g->found; i++)
-		g->found = str_eq(of->v[i], g->tenant);
-	return !g->found;
-}
-
-bool burst_governs(const struct context *c, const char *tenant)
-{
-	struct governs g = {.tenant = tenant};
-
-	if (c->cache[OBJECT_BURST_POLICY])
-		kube_cache_each(c->cache[OBJECT_BURST_POLICY], find_policy, &g);
-	return g.found;
-}
-
-bool burst_any(const struct context *c)
-{
-	return burst_governs(c, NULL);
-}
 
 /* The lists of struct burst_input while they are being built. They grow in the arena. */
 struct taking {
@@ -447,145 +407,4 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 				    .nlaunches = t.nlaunches,
 				    .gpus_used = t.used,
 				    .gpus_owned = t.owned};
-}
-
-/* --- waiting work ----------------------------------------------------------------------------- */
-
-/* Returns the GPU product (value of the label PRODUCT) that the pod requires, if it requires
- * exactly one; else NULL. */
-static const char *product_of(const struct world_pod *p)
-{
-	const char *name = labels_get(&p->node_selector, PRODUCT);
-	const struct selector *s = p->affinity.n == 1 ? &p->affinity.v[0] : NULL;
-
-	for (size_t i = 0; s && i < s->n && !name; i++)
-		if (str_eq(s->v[i].key, PRODUCT) && s->v[i].op == SELECTOR_IN &&
-		    s->v[i].nvalues == 1)
-			name = s->v[i].values[0];
-	return name;
-}
-
-/* Raises the expected times of the work w to those of machine x, if x will serve later. The plan
- * expects x for a pod of w: x first becomes free, then it needs its time to start. */
-static void expect(struct burst_work *w, const struct eta *eta, const struct plan_expected *x)
-{
-	struct eta_span span;
-
-	if (!x->machine || !eta_from(eta, x->provider, x->instance_type, MACHINE_CLAIMED, 0, &span))
-		return;
-	if (x->p50 + span.p50 > w->p50)
-		w->p50 = x->p50 + span.p50;
-	if (x->p90 + span.p90 > w->p90)
-		w->p90 = x->p90 + span.p90;
-}
-
-/* Adds what pod p of the work w declares. The longest run time, the earliest start and any error
- * count for the whole work; a run time or a data class that not all pods declare is not known. */
-static void ask(struct burst_work *w, const struct pod_asks *x)
-{
-	const bool first = !w->pods;
-
-	w->said = true;
-	w->runs_ms = !x || !x->runs_ms || (!first && !w->runs_ms) ? 0
-		     : x->runs_ms > w->runs_ms			  ? x->runs_ms
-								  : w->runs_ms;
-	if (first || !x || !str_eq(w->data_class, x->data_class))
-		w->data_class = first && x ? x->data_class : NULL;
-	if (x && x->start_by && (!w->start_by || x->start_by < w->start_by))
-		w->start_by = x->start_by;
-	if (x && x->wrong)
-		w->wrong = x->wrong;
-}
-
-/* Adds pod p to the work w. The rank of w is the highest priority of its pods, but at most
- * `most`. */
-static void join(struct burst_work *w, const struct world_pod *p, const struct plan_pod *d,
-		 const struct eta *eta, int64_t most)
-{
-	const struct quantity *gpus = resources_get(&p->requests, PLANNING_GPU);
-	const int64_t n = gpus ? quantity_ceil(*gpus) : 0;
-
-	w->saves = p->saves && (w->saves || !w->pods);
-	w->impossible |= !d->place || (d->nreasons && d->reasons[0].code == PLAN_BY_POLICY);
-	w->pods++;
-	if (n > w->gpus)
-		w->gpus = n;
-	if (w->pods == 1 || p->priority > w->priority)
-		w->priority = p->priority;
-	w->rank = w->priority < most ? w->priority : most;
-	if (w->pods == 1 || p->since < w->since)
-		w->since = p->since;
-	expect(w, eta, &d->expected);
-}
-
-static int64_t counts_up_to(const struct context *c, const char *tenant)
-{
-	const struct virtual_cluster *vc =
-		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, tenant);
-
-	return c->o.pods_rank_everywhere ? INT64_MAX : vc ? vc->spec.priority : 0;
-}
-
-/* True if the pod could not run even with one more machine. */
-static bool is_hopeless(const struct plan_pod *d)
-{
-	static const bool codes[PLAN_REASONS] = {
-		[PLAN_GANG_SHORT] = true, [PLAN_GANG_UNKNOWN] = true, [PLAN_UNSUPPORTED] = true,
-		[PLAN_VOLUME] = true,	  [PLAN_TENANT] = true,	      [PLAN_DEVICE] = true,
-		[PLAN_DENIED] = true,
-	};
-
-	return d->nreasons && codes[d->reasons[0].code];
-}
-
-struct burst_waits burst_waits_of(const struct tenants *ts, const struct context *c,
-				  const struct eta *eta, const struct plan *p, struct arena *a)
-{
-	struct burst_waits out = {.v = arena_calloc(a, p->npods + 1, sizeof(*out.v)),
-				  .pods = arena_calloc(a, p->npods + 1, sizeof(*out.pods)),
-				  .gangs = arena_calloc(a, p->npods + 1, sizeof(*out.gangs)),
-				  .members = arena_calloc(a, p->npods + 1, sizeof(*out.members))};
-	OWN(arena) of = arena_new();
-	OWN(map) gangs = map_new(NULL);
-	const char *last = NULL;
-	bool governed = false;
-
-	for (size_t i = 0; i < p->npods; i++) {
-		const struct plan_pod *d = &p->pods[i];
-		const struct tenant *t = tenant_get(ts, d->tenant);
-		const struct world_pod *pod;
-		struct burst_work *w;
-		const char *key;
-
-		if (d->outcome != PLAN_NOTHING || !t || is_hopeless(d) ||
-		    request_of_pod(d->name, NULL, NULL))
-			continue;
-		if (!str_eq(last, d->tenant))
-			governed = burst_governs(c, d->tenant);
-		last = d->tenant;
-		pod = governed ? tenant_world_pod(t, d->ns, d->name, of) : NULL;
-		if (!pod || pod->node)
-			continue;
-		key = pod->gang.key ? arena_printf(of, "%s/%s", d->tenant, pod->gang.key) : NULL;
-		w = key ? map_get(gangs, key) : NULL;
-		if (!w) {
-			out.pods[out.n] = (struct burst_waiting){arena_strdup(a, d->ns),
-								 arena_strdup(a, d->name),
-								 arena_strdup(a, d->uid)};
-			out.gangs[out.n] = key;
-			w = &out.v[out.n++];
-			w->tenant = arena_strdup(a, d->tenant);
-			w->name = pod->gang.key ? arena_strdup(a, pod->gang.key)
-						: arena_printf(a, "%s/%s", d->ns, d->name);
-			w->owner = pod_workload_of(t, d->ns, d->name, pod->gang.key, a);
-			w->product = arena_strdup(a, product_of(pod));
-			if (key)
-				map_put(gangs, key, w);
-		}
-		out.members[out.nmembers++] = (struct burst_member){
-			(size_t)(w - out.v), arena_strdup(a, d->ns), arena_strdup(a, d->name)};
-		ask(w, pod_asks_get(t, d->ns, d->name, a));
-		join(w, pod, d, eta, counts_up_to(c, d->tenant));
-	}
-	return out;
 }

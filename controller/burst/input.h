@@ -3,12 +3,10 @@
 
 #include "controller/core/context.h"
 #include "planner/burst/burst.h"
-#include "planner/plan.h"
 
 /*
  * input: collects the input of burst_decide() from the caches and from what the elastic
- * Providers (clouds) report: policies, offers, refusals, running and ended launches, and the
- * waiting work.
+ * Providers (clouds) report: policies, offers, refusals, and running and ended launches.
  *
  * Launches count against the budgets of the policies as follows:
  *
@@ -24,17 +22,9 @@
  *
  * Tests: tests/world/test_burst.c
  */
-struct eta;
 struct fleet;
 struct permits;
 struct sending;
-struct tenants;
-
-/* True if a BurstPolicy applies to the tenant: elastic Providers then launch for the tenant only by
- * decision of a policy. */
-bool burst_governs(const struct context *c, const char *tenant);
-/* True if any BurstPolicy exists. */
-bool burst_any(const struct context *c);
 
 struct burst_input_spec {
 	struct context *c;
@@ -42,32 +32,9 @@ struct burst_input_spec {
 	const struct permits *permits;
 	const struct sending *sending;
 };
-/* Returns the input of burst_decide() without the waiting work, which burst_waits_of() supplies.
- * *reading: true if the offers of some Provider have not been read yet. */
+/* Returns the input of burst_decide() without the waiting work, which burst_waits_of() supplies
+ * (waits.h). *reading: true if the offers of some Provider have not been read yet. */
 struct burst_input burst_input_of(const struct burst_input_spec *spec, struct arena *a,
 				  bool *reading);
-
-/* The work that waits for machines. One piece of work is a single pod, or a gang with all of its
- * waiting pods. v, pods and gangs have n elements each. */
-struct burst_waits {
-	struct burst_work *v;
-	/* First pod of each piece of work */
-	struct burst_waiting {
-		const char *ns, *name, *uid;
-	} * pods;
-	/* gangs[i]: true if work i is a gang */
-	bool *gangs;
-	size_t n;
-	/* All waiting pods of all pieces of work; work: index of the pod's work in v */
-	struct burst_member {
-		size_t work;
-		const char *ns, *name;
-	} * members;
-	size_t nmembers;
-};
-/* Returns the work that waits in plan p, of those tenants to which BurstPolicies apply. Texts are
- * copied to the arena. */
-struct burst_waits burst_waits_of(const struct tenants *ts, const struct context *c,
-				  const struct eta *eta, const struct plan *p, struct arena *a);
 
 #endif

@@ -153,21 +153,31 @@ static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in 
 	out->cooldown.quota_ms = s->failover.quota_cooldown;
 }
 
+struct burst_match burst_object_match(const struct burst_policy_match *m, struct arena *a)
+{
+	struct burst_match out = {.tenants = names(&m->tenants),
+				  .namespaces = names(&m->namespaces),
+				  .queues = names(&m->queues),
+				  .products = names(&m->gpu_products),
+				  .pods = object_selector(&m->workload_selector, a),
+				  .gang_min = m->gang_size.min,
+				  .gang_max = m->gang_size.max};
+
+	if (m->priority) {
+		out.priorities = true;
+		out.priority_min = m->priority->min;
+		out.priority_max = m->priority->max;
+	}
+	return out;
+}
+
 struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct arena *a)
 {
 	const struct burst_policy_spec *s = &p->spec;
 	struct burst_policy_in out = {.name = p->meta.name,
 				      .mode = s->paused ? BURST_SHADOW : (enum burst_mode)s->mode};
 
-	out.match.tenants = names(&s->match.tenants);
-	out.match.products = names(&s->match.gpu_products);
-	out.match.gang_min = s->match.gang_size.min;
-	out.match.gang_max = s->match.gang_size.max;
-	if (s->match.priority) {
-		out.match.priorities = true;
-		out.match.priority_min = s->match.priority->min;
-		out.match.priority_max = s->match.priority->max;
-	}
+	out.match = burst_object_match(&s->match, a);
 	take_trigger(s, &out, a);
 	take_offers(s, &out, a);
 	take_cost(s, &out, a);

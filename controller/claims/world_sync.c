@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "controller/claims/avoided.h"
 #include "controller/claims/breaker.h"
-#include "controller/burst/input.h"
+#include "controller/burst/selects.h"
 #include "controller/claims/denied.h"
 #include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
@@ -30,6 +30,7 @@
 #include "controller/rules/proof.h"
 #include "controller/rules/provider.h"
 #include "controller/tenant/join_probe.h"
+#include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/request_objects.h"
 #include "controller/tenant/sleep.h"
 #include "controller/tenant/tenant.h"
@@ -294,7 +295,6 @@ static bool put_tenant(struct world_sync *s, const char *name)
 	w = world_object_tenant(vc);
 	w.name = name;
 	w.version = t ? t->version : NULL;
-	w.owned_only = burst_governs(s->c, name);
 	w.used_milli = used_average(s->c, vc);
 	w.probed = w.proof != WORLD_PROOF_NONE && is_probed(s, vc);
 	w.paused |= !t || !tenant_usable(t);
@@ -316,17 +316,6 @@ void world_sync_tenant(struct world_sync *s, const char *name)
 {
 	if (!is_late(s, LATE_TENANT, "", "", name))
 		tell(s, put_tenant(s, name));
-}
-
-static bool tenant_again(const struct kube_entry *e, void *arg)
-{
-	world_sync_tenant(arg, e->name);
-	return true;
-}
-
-void world_sync_tenants(struct world_sync *s)
-{
-	kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], tenant_again, s);
 }
 
 struct sharers {
@@ -394,6 +383,8 @@ static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, co
 	w.denied = p->node ? NULL : denied_text(s->spec.denied, tenant, p->uid);
 	permit = p->node ? NULL : permits_of_pod(s->spec.permits, p);
 	w.permit = permit ? permit->id : NULL;
+	/* mutant: burst-policy-passed-by */
+	w.owned_only = !p->node && !p->daemon && burst_governs_pod(s->c, p);
 	if (!world_put_pod(s->world, &w))
 		return false;
 	if (p->unschedulable && !p->node)
@@ -432,6 +423,42 @@ void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns
 
 	if (p && !is_late(s, LATE_POD, tenant, ns, name))
 		tell(s, put_pod(s, tenant, ns, name, p));
+}
+
+struct again {
+	struct world_sync *s;
+	const char *tenant;
+};
+
+static bool pod_again(const struct kube_entry *e, void *arg)
+{
+	const struct tenant_pod *p = e->object;
+	const struct again *x = arg;
+
+	if (!p->world.node && !p->world.done)
+		world_sync_refused(x->s, x->tenant, e->ns, e->name);
+	return true;
+}
+
+static void future_pod_again(const char *ns, const char *name, void *arg)
+{
+	const struct again *x = arg;
+
+	world_sync_refused(x->s, x->tenant, ns, name);
+}
+
+void world_sync_waiting(struct world_sync *s)
+{
+	struct map_iter it;
+
+	map_for_each (it, s->spec.tenants->map) {
+		const struct tenant *t = it.value;
+		struct again x = {s, t->name};
+
+		if (t->pods)
+			kube_cache_each(t->pods, pod_again, &x);
+		provisioning_requests_each(t->requests, future_pod_again, &x);
+	}
 }
 
 void world_sync_permit(struct world_sync *s, const struct permit *p)

@@ -73,8 +73,8 @@ void world_sync_sent(struct world_sync *s, const char *name);
 /* Reports a change of the VirtualCluster of that name or of its struct tenant. Reads both from
  * their caches. */
 void world_sync_tenant(struct world_sync *s, const char *name);
-/* Updates all tenants in the planner's world. Call when a BurstPolicy changed. */
-void world_sync_tenants(struct world_sync *s);
+/* Updates all waiting pods in the planner's world. Call when spec of a BurstPolicy changed. */
+void world_sync_waiting(struct world_sync *s);
 /* Reports that the VirtualCluster of that name was changed or deleted. Updates the other tenants in
  * the same segment, because its probe addresses count as proof for them, too. */
 void world_sync_segment(struct world_sync *s, const char *name);

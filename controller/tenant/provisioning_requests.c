@@ -179,6 +179,21 @@ static void put_seat(const struct provisioning_requests *r, const struct request
 	}
 }
 
+void provisioning_requests_each(const struct provisioning_requests *r,
+				void (*fn)(const char *ns, const char *name, void *arg), void *arg)
+{
+	struct map_iter it;
+
+	map_for_each (it, r->all) {
+		const struct request_slots *s = ((const struct request *)it.value)->seats;
+		OWN(arena) a = arena_new();
+
+		for (size_t i = 0; i < s->n; i++)
+			if (s->put[i])
+				fn(s->ns, request_slots_pod_name(s, i, a), arg);
+	}
+}
+
 static void drop_seats(const struct provisioning_requests *r, const struct request *q)
 {
 	for (size_t i = 0; i < q->seats->n; i++)

@@ -57,6 +57,9 @@ const struct world_pod *provisioning_requests_of_pod(const struct provisioning_r
 const struct world_pod *provisioning_requests_to_come(const struct provisioning_requests *r,
 						      const char *ns, const char *name,
 						      struct arena *a);
+/* Calls fn for each future pod that the planner has. */
+void provisioning_requests_each(const struct provisioning_requests *r,
+				void (*fn)(const char *ns, const char *name, void *arg), void *arg);
 /* Evaluates all requests again. Call when the needs of a PodTemplate's pods have changed. */
 void provisioning_requests_kick(struct provisioning_requests *r);
 

@@ -160,10 +160,20 @@ static void count_running(struct decide *d, const struct burst_key *keys)
 
 /* --- policies --------------------------------------------------------------------------------- */
 
+bool burst_selects(const struct burst_match *m, const char *tenant, const struct burst_traits *t)
+{
+	return burst_named(&m->tenants, tenant) && burst_named(&m->namespaces, t->ns) &&
+	       burst_named(&m->queues, t->queue) && selector_matches(&m->pods, &t->labels);
+}
+
 static bool matches(const struct burst_policy_in *p, const struct burst_work *w)
 {
-	if (!burst_named(&p->match.tenants, w->tenant))
+	if (!burst_selects(&p->match, w->tenant, &w->traits))
 		return false;
+	for (size_t i = 0; i < w->nothers; i++)
+		/* mutant: burst-gang-half-matched */
+		if (!burst_selects(&p->match, w->tenant, &w->others[i]))
+			return false;
 	if (p->match.products.n && (!w->product || !burst_named(&p->match.products, w->product)))
 		return false;
 	if ((p->match.gang_min && w->pods < p->match.gang_min) ||

@@ -7,6 +7,7 @@
 #include "base/market.h"
 #include "base/arena.h"
 #include "base/data/labels.h"
+#include "base/data/selector.h"
 
 /*
  * burst: decides which waiting work is launched in a cloud now, under which policy, with which
@@ -94,17 +95,30 @@ struct burst_window {
 	const char *cron;
 	int64_t duration_ms;
 };
+/* Members of a pod by which policies select work. */
+struct burst_traits {
+	/* Namespace of the pod. */
+	const char *ns;
+	/* Kueue queue of the pod (label BURST_QUEUE); NULL: none. */
+	const char *queue;
+	struct labels labels;
+};
+#define BURST_QUEUE "kueue.x-k8s.io/queue-name"
+/* Conditions on the work to which a policy applies. */
+struct burst_match {
+	/* An empty list selects all work. */
+	struct burst_names tenants, namespaces, queues, products;
+	/* Selector of the pods' labels. */
+	struct selector pods;
+	/* Minimum and maximum number of pods of the work; 0: no bound. */
+	int64_t gang_min, gang_max;
+	bool priorities;
+	int64_t priority_min, priority_max;
+};
 struct burst_policy_in {
 	const char *name;
 	enum burst_mode mode;
-	/* Conditions on the work to which the policy applies. */
-	struct {
-		struct burst_names tenants, products;
-		/* Minimum and maximum number of pods of the work; 0: no bound. */
-		int64_t gang_min, gang_max;
-		bool priorities;
-		int64_t priority_min, priority_max;
-	} match;
+	struct burst_match match;
 	/* Conditions for a launch. At least one of the triggers by_wait, predicted_ms, slack_ms,
 	 * queued_gpus and impossible must apply; a trigger that is 0 or false is not used. In
 	 * addition, each of the conditions utilisation, frees_ms and approval must hold.
@@ -223,6 +237,10 @@ struct burst_work {
 	const char *owner;
 	/* Number of pods; 1: a single pod, more: a gang. */
 	int64_t pods;
+	/* traits: of the first pod. others: traits of the gang's other pods, without those that
+	 * equal `traits`; a policy must select all of them. */
+	struct burst_traits traits, *others;
+	size_t nothers;
 	/* GPUs of one pod. */
 	int64_t gpus;
 	/* GPU product that the work requests; NULL: any. */
@@ -372,6 +390,9 @@ struct burst {
 /* Returns the start, in Unix ms, of the budget period that contains `now`; INT64_MIN for
  * BURST_TOTAL. */
 int64_t burst_period_start(enum burst_period per, int64_t now);
+/* True if a policy with these conditions selects the pods of the tenant that have these traits. The
+ * other conditions (products, gang size, priority) are not tested. */
+bool burst_selects(const struct burst_match *m, const char *tenant, const struct burst_traits *t);
 /* Decides on all work of the input. The result is allocated in arena a; the input must live as long
  * as the result. */
 const struct burst *burst_decide(const struct burst_input *in, struct arena *a);

@@ -387,12 +387,12 @@ static void miss_proof(struct fit_pool *fp, const struct world_provider *p)
 static void miss_bought(struct planning *p, const struct plan_fit *f, struct fit_pool *fp,
 			const struct world_provider *pr)
 {
-	if (f->tenant->it->owned_only)
+	if (f->pod->owned_only)
 		miss(fp, PLAN_BY_POLICY,
 		     arena_printf(p->a,
-				  "provider %s launches instances for tenant %s only when a "
+				  "provider %s launches instances for the pod only when a "
 				  "BurstPolicy decides so",
-				  pr->name, f->tenant->it->name));
+				  pr->name));
 	else
 		miss(fp, PLAN_NO_MACHINE,
 		     arena_printf(p->a,
@@ -466,14 +466,14 @@ static bool suits(struct planning *p, const struct plan_fit *f, struct fit_pool 
 
 /* True if permits (decisions of a BurstPolicy) allow the pods to use the option. A cloud instance
  * that was launched for a permit is only for pods with an equal permit. An elastic Provider's offer
- * without a permit is refused if the tenant or the pool requires permits. */
+ * without a permit is refused if the pods or the pool require permits. */
 static bool permits(const struct plan_fit *f, const struct supply_pool *pool,
 		    const struct supply_type_offer *l, const struct supply_option *o)
 {
 	if (o->permit)
 		/* mutant: burst-for-anybody */
 		return str_eq(o->permit, f->pod->permit);
-	return !l->provider->elastic || (!f->tenant->it->owned_only && !pool->it->permits_only);
+	return !l->provider->elastic || (!f->pod->owned_only && !pool->it->permits_only);
 }
 
 /* True if a stop (stops.h) excludes the option, which suits otherwise. Then records the stop and

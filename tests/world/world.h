@@ -165,6 +165,9 @@ void world_machine(struct sim_world *w, const struct server *b);
 void world_lab(struct sim_world *w, const char *provider);
 void world_lab_machine(struct sim_world *w, const struct server *b, const char *type);
 void world_pod(struct sim_world *w, struct cluster *p, const char *name);
+/* Creates a pod with these labels and annotations; takes ownership of both. NULL: none. */
+void world_pod_with(struct sim_world *w, struct cluster *p, const char *name, json_t *labels,
+		    json_t *notes);
 /* Creates a pod that belongs to a gang of `size` pods. */
 void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, const char *gang,
 		    const char *size);

@@ -171,26 +171,30 @@ void world_lab_machine(struct sim_world *w, const struct server *b, const char *
 			   "bmc", "address", address, "bootMACAddress", b->mac));
 }
 
-static void make_pod(struct sim_world *w, struct cluster *p, const char *name, json_t *notes)
+void world_pod_with(struct sim_world *w, struct cluster *p, const char *name, json_t *labels,
+		    json_t *notes)
 {
 	world_do(w, p, "POST", "/api/v1/namespaces/default/pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:s,s:o*},s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+		 json_pack("{s:s,s:s,s:{s:s,s:s,s:o*,s:o*},"
+			   "s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
 			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
-			   "default", "annotations", notes, "spec", "tolerations", "key",
-			   "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main",
-			   "image", "train:1", "resources", "limits", "nvidia.com/gpu", "8"));
+			   "default", "labels", labels, "annotations", notes, "spec", "tolerations",
+			   "key", "nvidia.com/gpu", "operator", "Exists", "containers", "name",
+			   "main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
+			   "8"));
 }
 
 void world_pod(struct sim_world *w, struct cluster *p, const char *name)
 {
-	make_pod(w, p, name, NULL);
+	world_pod_with(w, p, name, NULL, NULL);
 }
 
 void world_gang_pod(struct sim_world *w, struct cluster *p, const char *name, const char *gang,
 		    const char *size)
 {
-	make_pod(w, p, name,
-		 json_pack("{s:s,s:s}", "drover.dev/gang", gang, "drover.dev/gang-size", size));
+	world_pod_with(
+		w, p, name, NULL,
+		json_pack("{s:s,s:s}", "drover.dev/gang", gang, "drover.dev/gang-size", size));
 }
 
 static void apply_tenant(struct sim_world *w, struct cluster *p)

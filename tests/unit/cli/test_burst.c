@@ -1,6 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <string.h>
+#include "base/arena.h"
 #include "base/data/json.h"
 #include "cli/cli.h"
 #include "tests/unit/cli/verb.h"
@@ -95,6 +96,18 @@ static void policies_of_several_files_that_match_the_same_work_are_an_error(void
 	verb_assert_said("0 of 3 pods and gangs would get cloud instances.");
 }
 
+static void a_policy_selects_by_namespace_labels_and_queue(void **state)
+{
+	static const char *const no[] = {"elsewhere", "others", "unqueued", "bare"};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	assert_int_equal(PLAN("-f", "tests/data/burst/match.yaml"), 0);
+	verb_assert_said("mine (policy vision, Shadow): 1 x OnDemand gpu_8x_b200");
+	for (size_t i = 0; i < 4; i++)
+		verb_assert_said(arena_printf(a, "a %s: NoPolicy", no[i]));
+}
+
 static void what_nothing_reads_is_refused_with_its_file(void **state)
 {
 	(void)state;
@@ -114,6 +127,7 @@ int main(void)
 		cmocka_unit_test(each_example_shows_what_its_policy_is_for),
 		cmocka_unit_test(json_has_each_offer_with_its_reason_and_cost),
 		cmocka_unit_test(policies_of_several_files_that_match_the_same_work_are_an_error),
+		cmocka_unit_test(a_policy_selects_by_namespace_labels_and_queue),
 		cmocka_unit_test(what_nothing_reads_is_refused_with_its_file),
 	};
 

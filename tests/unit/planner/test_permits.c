@@ -22,13 +22,13 @@ static const char *placed(struct arena *a, const char *first, const char *second
 
 	metal.elastic = elastic;
 	world_put_provider(w, &metal);
-	acme.owned_only = owned_only;
 	(void)world_put_tenant(w, &acme);
 	pool.permits_only = permits_only;
 	world_put_pool(w, &pool);
 	m.permit = first;
 	(void)world_put_machine(w, &m);
 	mine.permit = "p";
+	mine.owned_only = other.owned_only = owned_only;
 	other.permit = second;
 	(void)world_put_pod(w, &mine);
 	(void)world_put_pod(w, &other);

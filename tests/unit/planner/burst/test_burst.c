@@ -373,6 +373,42 @@ static void two_policies_for_one_piece_of_work_are_an_error_of_both(void **state
 	end(&s);
 }
 
+#define NO_POLICY "no policy matches it"
+
+static void a_policy_selects_work_whose_pods_all_match(void **state)
+{
+	struct requirement is_vision = {"team", SELECTOR_IN, ONE("vision"), 1};
+	struct label vision = {"team", "vision"}, language = {"team", "language"};
+	struct burst_traits traits = {.ns = "lab", .queue = "batch", .labels = {&vision, 1}},
+			    others[2];
+
+	(void)state;
+	/* 0: all pods match. 1 to 3: one member of the traits does not. 4 to 6: of the gang's last
+	 * pod only. */
+	for (int i = 0; i < 7; i++) {
+		struct burst_traits odd = traits;
+		struct set s;
+
+		begin(&s);
+		s.p[0].match.namespaces = (struct burst_names){ONE("home", "lab"), 2};
+		s.p[0].match.queues = (struct burst_names){ONE("batch"), 1};
+		s.p[0].match.pods = (struct selector){&is_vision, 1};
+		if (i % 3 == 1)
+			odd.ns = "prod";
+		else if (i % 3 == 2)
+			odd.queue = NULL;
+		else if (i)
+			odd.labels.v = &language;
+		others[0] = traits;
+		others[1] = i > 3 ? odd : traits;
+		s.work[0].traits = i > 3 ? traits : odd;
+		s.work[0].pods = 3;
+		s.work[0].others = others;
+		s.work[0].nothers = 2;
+		expect(&s, i ? NO_POLICY : LAUNCHED, NULL, NULL);
+	}
+}
+
 static void any_trigger_and_all_guards(void **state)
 {
 	struct set s;
@@ -662,6 +698,7 @@ int main(void)
 		cmocka_unit_test(a_budget_for_all_binds_every_policy),
 		cmocka_unit_test(a_gang_is_launched_whole_in_one_zone_or_not_at_all),
 		cmocka_unit_test(two_policies_for_one_piece_of_work_are_an_error_of_both),
+		cmocka_unit_test(a_policy_selects_work_whose_pods_all_match),
 		cmocka_unit_test(any_trigger_and_all_guards),
 		cmocka_unit_test(windows_and_freeze_dates_shut_a_policy),
 		cmocka_unit_test(hard_filters_come_before_money),
