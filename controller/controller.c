@@ -27,6 +27,7 @@
 #include "controller/claims/reclaims.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/claims/changes.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/clock_jumps.h"
@@ -195,7 +196,7 @@ static bool claim_again(const struct kube_entry *en, void *arg)
 {
 	struct controller *c = arg;
 
-	world_sync_claim(c->sync, en->name, en->object);
+	changes_claim(c->changes, en->name, en->object);
 	return true;
 }
 
@@ -507,6 +508,7 @@ static void make_parts(struct controller *c)
 	c->eta = eta_new();
 	c->fleet = ls.parts.fleet = fleet_new(x, c->drivers);
 	c->provisioner = provisioner_new(x, c->tenants, c->eta, c->drivers, c->fleet);
+	c->changes = provisioner_changes(c->provisioner);
 	c->sync = provisioner_sync(c->provisioner);
 	c->warm_pool = warm_pool_new(x, c->sync);
 	c->drift = drift_new(x, c->tenants, provisioner_replacements(c->provisioner));

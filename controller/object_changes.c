@@ -16,6 +16,7 @@
 #include "controller/claims/supply_status.h"
 #include "controller/billing/supply_tally.h"
 #include "controller/claims/warm_pool.h"
+#include "controller/claims/changes.h"
 #include "controller/claims/world_sync.h"
 #include "controller/core/approval.h"
 #include "controller/core/claim_index.h"
@@ -123,7 +124,7 @@ static bool kick_hoping(const struct node_claim *n, void *arg)
 void object_changes_machine(struct controller *c, const char *name, const struct machine *m)
 {
 	lives_update(c->lives, name, m);
-	world_sync_machine(c->sync, name, m);
+	changes_machine(c->changes, name, m);
 	drains_machine(c->drains, name);
 	if (m && m->status.claim_ref)
 		claims_kick(c->claims, m->status.claim_ref->name);
@@ -232,7 +233,7 @@ static void claim_changed(struct controller *c, const char *name, const struct n
 	claims_kick(c->claims, name);
 	pending_cleanup_kick(c->pending_cleanup, n ? n->spec.virtual_cluster_ref.name : NULL);
 	owners_kick(c->owners, n ? n->spec.virtual_cluster_ref.name : NULL);
-	world_sync_claim(c->sync, name, n);
+	changes_claim(c->changes, name, n);
 	object_changes_kick_machine_of_claim(c, n);
 }
 
@@ -332,7 +333,7 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 	switch (w->kind) {
 	case OBJECT_NODE_POOL:
 		if (!same_spec(old, new_)) {
-			world_sync_pool(c->sync, name, o);
+			changes_pool(c->changes, name, o);
 			drift_pool(c->drift, name);
 		}
 		provisioner_kick(

@@ -53,6 +53,7 @@ struct controller {
 	struct provisioner *provisioner;
 	/* Feeds the planner's world (its snapshot of pods, nodes and machines). Owned by
 	 * provisioner. */
+	const struct changes *changes;
 	struct world_sync *sync;
 	struct view *view;
 	/* NULL: controller_view_publish() was not called */

@@ -6,6 +6,7 @@
 #include "controller/parts.h"
 
 #include "controller/claims/claims.h"
+#include "controller/claims/changes.h"
 #include "controller/claims/world_sync.h"
 #include "controller/hardware/machine_index.h"
 #include "controller/rules/claim.h"
@@ -19,7 +20,7 @@ static void on_tenant_pod(const struct tenant *t, const char *ns, const char *na
 {
 	struct controller *c = arg;
 
-	world_sync_pod(c->sync, t->name, ns, name, p);
+	changes_pod(c->changes, t->name, ns, name, p);
 }
 
 /* Schedules a tick of the machine on which the Node runs. A Node without a claim may run on any

@@ -1,7 +1,4 @@
-/*
- * denied: one row for each NodeClaim in phase Denied. by_uid finds the rows of a pod, and waiting
- * finds the names of a pod, so that neither claims nor pods are ever scanned.
- */
+/* denied: one row for each NodeClaim in phase Denied; by_uid finds the rows of a pod. */
 #include "controller/claims/denied.h"
 
 #include <stdlib.h>
@@ -9,22 +6,18 @@
 
 #include "api/annotations.h"
 #include "base/arena.h"
-#include "base/index.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/rules/claim.h"
 
 struct denied {
-	void (*again)(const char *tenant, const char *ns, const char *name, void *arg);
+	void (*again)(const char *tenant, const char *const *uids, size_t n, void *arg);
 	void *arg;
 	/* Key: name of a denied NodeClaim; value: struct row */
 	struct map *rows;
 	/* Key: "TENANT/UID" of a pod; value: struct hit, the claims that were denied for the pod */
 	struct map *by_uid;
-	/* Key: name of a tenant; value: struct index of its pods without a Node: name
-	 * "NAMESPACE/NAME", text UID */
-	struct map *waiting;
 };
 
 struct row {
@@ -58,11 +51,6 @@ static void hits_free(void *p)
 		next = h->next;
 		free(h);
 	}
-}
-
-static void pods_free(void *p)
-{
-	index_free(p);
 }
 
 static const char *key_of(const char *tenant, const char *uid, struct arena *a)
@@ -120,41 +108,6 @@ static void each_pod(struct denied *d, const struct row *r,
 		fn(d, r, r->pods[i], a);
 }
 
-struct found {
-	struct arena *arena;
-	/* "NAMESPACE/NAME" of the pods */
-	const char **names;
-	size_t n, cap;
-};
-
-static bool add_name(const char *name, void *arg)
-{
-	struct found *f = arg;
-
-	mem_grow(f->names, f->n, f->cap);
-	f->names[f->n++] = arena_strdup(f->arena, name);
-	return true;
-}
-
-/* Has the pods of a row planned again. The names are copied first, because again() may report the
- * pods anew. */
-static void plan_again(struct denied *d, const struct row *r)
-{
-	OWN(arena) a = arena_new();
-	const struct index *waiting = map_get(d->waiting, r->tenant);
-	struct found f = {.arena = a};
-
-	for (size_t i = 0; waiting && i < r->npods; i++)
-		index_each(waiting, 0, r->pods[i], add_name, &f);
-	for (size_t i = 0; i < f.n; i++) {
-		char *ns = arena_strdup(a, f.names[i]), *slash = strchr(ns, '/');
-
-		*slash = '\0';
-		d->again(r->tenant, ns, slash + 1, d->arg);
-	}
-	free(f.names);
-}
-
 void denied_claim(struct denied *d, const char *name, const struct node_claim *n)
 {
 	struct row *was = map_take(d->rows, name),
@@ -170,32 +123,11 @@ void denied_claim(struct denied *d, const char *name, const struct node_claim *n
 		each_pod(d, now, link_pod);
 	}
 	if (was && (!now || !str_eq(was->text, now->text)))
-		plan_again(d, was);
+		d->again(was->tenant, was->pods, was->npods, d->arg);
 	else if (now && !was)
-		plan_again(d, now);
+		d->again(now->tenant, now->pods, now->npods, d->arg);
 	if (was)
 		row_free(was);
-}
-
-void denied_pod(struct denied *d, const char *tenant, const char *ns, const char *name,
-		const char *uid)
-{
-	OWN(arena) a = arena_new();
-	struct index *waiting = map_get(d->waiting, tenant);
-	const struct index_text text = {0, uid};
-
-	if (!waiting && str_empty(uid))
-		return;
-	if (!waiting) {
-		waiting = index_new(1);
-		map_put(d->waiting, tenant, waiting);
-	}
-	index_put(waiting, arena_printf(a, "%s/%s", ns, name), &text, 1);
-}
-
-void denied_forget_tenant(struct denied *d, const char *tenant)
-{
-	map_del(d->waiting, tenant);
 }
 
 const char *denied_text(const struct denied *d, const char *tenant, const char *uid)
@@ -209,7 +141,7 @@ const char *denied_text(const struct denied *d, const char *tenant, const char *
 	return h ? h->row->text : NULL;
 }
 
-struct denied *denied_new(void (*again)(const char *tenant, const char *ns, const char *name,
+struct denied *denied_new(void (*again)(const char *tenant, const char *const *uids, size_t n,
 					void *arg),
 			  void *arg)
 {
@@ -218,8 +150,7 @@ struct denied *denied_new(void (*again)(const char *tenant, const char *ns, cons
 	*d = (struct denied){.again = again,
 			     .arg = arg,
 			     .rows = map_new(row_free),
-			     .by_uid = map_new(hits_free),
-			     .waiting = map_new(pods_free)};
+			     .by_uid = map_new(hits_free)};
 	return d;
 }
 
@@ -229,6 +160,5 @@ void denied_free(struct denied *d)
 		return;
 	map_free(d->by_uid);
 	map_free(d->rows);
-	map_free(d->waiting);
 	free(d);
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/claims/breaker.h"
+#include "controller/rules/claim.h"
 
 #define FAILURES_ALLOWED 3 /* Failures in a row before new claims are paused */
 #define BACKOFF_MS (10 * 60 * 1000)
@@ -131,8 +132,9 @@ static void forgive_all(struct map *rows, const char *pool)
 			map_del(rows, it.key);
 }
 
-void failing_claim(struct failing *f, const struct node_claim *n, bool failed, bool ready)
+void failing_claim(struct failing *f, const struct node_claim *n)
 {
+	const bool failed = str_eq(n->status.phase, "Failed"), ready = !failed && claim_is_ready(n);
 	OWN(arena) a = arena_new();
 	const char *pool = n->spec.node_pool_ref.name, *tenant = n->spec.virtual_cluster_ref.name,
 		   *key = arena_printf(a, "%s|%s", pool, tenant);

@@ -26,7 +26,7 @@ void failing_free(struct failing *f);
 
 /* Records the state of claim n. Call with each change of the claim; each failure counts only
  * once. */
-void failing_claim(struct failing *f, const struct node_claim *n, bool failed, bool ready);
+void failing_claim(struct failing *f, const struct node_claim *n);
 void failing_forget_claim(struct failing *f, const char *claim);
 /* Ends the rows of a pool whose spec changed, so that claims for it are allowed again at once. */
 void failing_forgive(struct failing *f, const char *pool);

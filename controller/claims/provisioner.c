@@ -17,6 +17,7 @@
 #include "controller/claims/avoided.h"
 #include "controller/claims/batch.h"
 #include "controller/burst/bursts.h"
+#include "controller/claims/changes.h"
 #include "controller/claims/claim_build.h"
 #include "controller/claims/denied.h"
 #include "controller/claims/failing.h"
@@ -66,6 +67,7 @@ struct provisioner {
 	struct avoided *avoided;
 	struct denied *denied;
 	struct failing *failing;
+	struct changes changes;
 	struct gang_holds *gang_holds;
 	struct stops_from stops;
 	/* Unix ms at which the first stop that the plan considered may end (stop: something that
@@ -423,6 +425,11 @@ static void on_plan(void *arg)
 	loop_timer_start(&s->slice, 0);
 }
 
+const struct changes *provisioner_changes(const struct provisioner *s)
+{
+	return &s->changes;
+}
+
 struct world_sync *provisioner_sync(struct provisioner *s)
 {
 	return s->sync;
@@ -495,6 +502,30 @@ static void on_refused(const char *tenant, const char *ns, const char *name, voi
 	world_sync_refused(s->sync, tenant, ns, name);
 }
 
+static void on_denied(const char *tenant, const char *const *uids, size_t n, void *arg)
+{
+	const struct provisioner *s = arg;
+
+	world_sync_denied(s->sync, tenant, uids, n);
+}
+
+/* The pod is deleted or bound: forget what was reported to it. */
+static void on_settled(const char *tenant, const char *ns, const char *name, void *arg)
+{
+	const struct provisioner *s = arg;
+
+	pod_events_forget(s->pod_events, tenant, ns, name);
+	refused_forget(s->refused, tenant, ns, name);
+}
+
+static void on_emptied(const char *tenant, void *arg)
+{
+	const struct provisioner *s = arg;
+
+	pod_events_forget_tenant(s->pod_events, tenant);
+	refused_forget_tenant(s->refused, tenant);
+}
+
 static void on_permit(const struct permit *p, void *arg)
 {
 	const struct provisioner *s = arg;
@@ -508,7 +539,7 @@ static void on_sent(const char *name, void *arg)
 {
 	const struct provisioner *s = arg;
 
-	world_sync_claim(s->sync, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
+	changes_claim(&s->changes, name, CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, name));
 }
 
 static void on_published(void *arg)
@@ -523,32 +554,38 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 				    struct fleet *fleet)
 {
 	struct provisioner *s = mem_new(struct provisioner);
-	struct world_sync_spec spec = {
-		.tenants = tenants, .eta = eta, .changed = on_changed, .came = on_came, .arg = s};
+	struct world_sync_spec spec = {.tenants = tenants,
+				       .eta = eta,
+				       .changed = on_changed,
+				       .came = on_came,
+				       .settled = on_settled,
+				       .emptied = on_emptied,
+				       .arg = s};
 
 	s->c = c;
 	s->tenants = tenants;
 	s->batch = (struct batch){.idle_ms = c->o.batch_idle_ms, .most_ms = c->o.batch_most_ms};
-	s->refused = spec.refused = refused_new(c, tenants, on_refused, s);
-	s->avoided = spec.avoided = avoided_new(c);
-	s->denied = spec.denied = denied_new(on_refused, s);
-	s->failing = spec.failing = failing_new(c);
+	spec.refused = s->refused = refused_new(c, tenants, on_refused, s);
+	spec.avoided = s->avoided = avoided_new(c);
+	spec.denied = s->denied = denied_new(on_denied, s);
+	s->failing = failing_new(c);
 	s->gang_holds = gang_holds_new(c);
 	s->stops = (struct stops_from){c, s->failing, drivers, fleet};
 	s->unwanted = unwanted_new(c, tenants);
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);
 	s->replacements = replacements_new(c, on_later, s);
-	s->sending = spec.sending = sending_new(c, on_sent, s);
+	spec.sending = s->sending = sending_new(c, on_sent, s);
 	s->last_plan = last_plan_new();
 	s->waiting = waiting_new(c, on_published, s);
-	s->pod_events = spec.pod_events =
-		pod_events_new(c, tenants, eta, s->refused, s->sending, s->waiting);
+	s->pod_events = pod_events_new(c, tenants, eta, s->refused, s->sending, s->waiting);
 	s->permits = permits_new(on_permit, s);
 	spec.permits = s->permits;
 	s->bursts = bursts_new(&(struct bursts_spec){
 		{c, fleet, s->permits, s->sending}, tenants, eta, s->permits});
 	s->sync = world_sync_new(c, &spec);
+	s->changes = (struct changes){s->sync,	  s->avoided, s->denied,
+				      s->failing, s->refused, s->sending};
 	s->plans = metrics_counter(c->metrics, "drover_plans_total",
 				   "Plans that the planner completed.", NULL);
 	s->pending = metrics_gauge(c->metrics, "drover_pending_pods",

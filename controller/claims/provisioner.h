@@ -16,6 +16,7 @@
  * itself (life/life.h). A claim that no machine accepted within 30 s is deleted (claims/claims.h).
  */
 struct avoided;
+struct changes;
 struct drivers;
 struct eta;
 struct fleet;
@@ -36,9 +37,10 @@ void provisioner_free(struct provisioner *s);
 /* Schedules a plan, shortly after this call or after the pause that follows the last plan. */
 void provisioner_kick(struct provisioner *s);
 
-/* provisioner_sync() to provisioner_last_plan() return the parts of the provisioner, for callers
+/* provisioner_changes() to provisioner_last_plan() return the parts of the provisioner, for callers
  * that report changes to these parts or query them. The parts are valid as long as the
  * provisioner. */
+const struct changes *provisioner_changes(const struct provisioner *s);
 struct world_sync *provisioner_sync(struct provisioner *s);
 struct avoided *provisioner_avoided(struct provisioner *s);
 struct unwanted *provisioner_unwanted(struct provisioner *s);

@@ -12,11 +12,9 @@
 #include "controller/claims/breaker.h"
 #include "controller/burst/selects.h"
 #include "controller/claims/denied.h"
-#include "controller/claims/failing.h"
 #include "controller/claims/free_again.h"
 #include "controller/claims/gang_holds.h"
 #include "controller/burst/permits.h"
-#include "controller/claims/pod_events.h"
 #include "controller/claims/refused.h"
 #include "controller/core/sending.h"
 #include "controller/burst/to_come.h"
@@ -109,8 +107,6 @@ static bool put_pool(struct world_sync *s, const char *name, const struct node_p
 
 void world_sync_pool(struct world_sync *s, const char *name, const struct node_pool *p)
 {
-	if (p)
-		failing_forgive(s->spec.failing, name);
 	if (!is_late(s, LATE_POOL, "", "", name))
 		tell(s, put_pool(s, name, p));
 }
@@ -203,9 +199,6 @@ void world_sync_machine(struct world_sync *s, const char *name, const struct mac
 	if (!is_late(s, LATE_MACHINE, "", "", name))
 		tell(s, put_machine(s, name, m));
 	claim_index_each(s->c, CLAIM_BY_MACHINE, name, put_claim_again, s);
-	/* The Machine was deleted or has accepted a claim, so no longer avoid it. */
-	if (!m || m->status.claim_ref)
-		avoided_forget(s->spec.avoided, name);
 }
 
 static bool put_claim(struct world_sync *s, const char *name, const struct node_claim *n)
@@ -222,16 +215,6 @@ static bool put_claim(struct world_sync *s, const char *name, const struct node_
 
 void world_sync_claim(struct world_sync *s, const char *name, const struct node_claim *n)
 {
-	if (n) {
-		OWN(arena) a = arena_new();
-		const struct world_claim w = world_object_claim(n, NULL, NULL, a);
-
-		failing_claim(s->spec.failing, n, w.failed, w.ready && !w.failed);
-	} else {
-		failing_forget_claim(s->spec.failing, name);
-	}
-	sending_seen(s->spec.sending, name);
-	denied_claim(s->spec.denied, name, n);
 	if (!is_late(s, LATE_CLAIM, "", "", name))
 		tell(s, put_claim(s, name, n));
 }
@@ -247,9 +230,7 @@ void world_sync_sent(struct world_sync *s, const char *name)
 static void del_tenant(struct world_sync *s, const char *name)
 {
 	world_del_tenant(s->world, name);
-	pod_events_forget_tenant(s->spec.pod_events, name);
-	refused_forget_tenant(s->spec.refused, name);
-	denied_forget_tenant(s->spec.denied, name);
+	s->spec.emptied(name, s->spec.arg);
 }
 
 struct probed {
@@ -376,7 +357,6 @@ static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, co
 	const struct permit *permit;
 	struct world_pod w;
 
-	denied_pod(s->spec.denied, tenant, ns, name, p && !p->node ? p->uid : NULL);
 	if (!p)
 		return world_del_pod(s->world, tenant, ns, name);
 	w = *refused_apply(s->spec.refused, p, a);
@@ -392,14 +372,7 @@ static bool put_pod(struct world_sync *s, const char *tenant, const char *ns, co
 	return true;
 }
 
-static void has_its_place(struct world_sync *s, const char *tenant, const char *ns,
-			  const char *name)
-{
-	pod_events_forget(s->spec.pod_events, tenant, ns, name);
-	refused_forget(s->spec.refused, tenant, ns, name);
-}
-
-void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
+bool world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p)
 {
 	bool changed = false;
@@ -408,11 +381,9 @@ void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, co
 		changed = put_pod(s, tenant, ns, name, p);
 		tell(s, changed);
 	}
-	if (p && !request_of_pod(name, NULL, NULL) &&
-	    (p->unschedulable || (changed && p->node && !p->daemon)))
-		refused_sign(s->spec.refused, tenant);
 	if (!p || p->node)
-		has_its_place(s, tenant, ns, name);
+		s->spec.settled(tenant, ns, name, s->spec.arg);
+	return changed;
 }
 
 void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name)
@@ -428,14 +399,25 @@ void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns
 struct again {
 	struct world_sync *s;
 	const char *tenant;
+	/* UIDs of the pods to update; NULL: all */
+	const char *const *uids;
+	size_t n;
 };
+
+static bool is_among(const struct again *x, const char *uid)
+{
+	for (size_t i = 0; i < x->n; i++)
+		if (str_eq(x->uids[i], uid))
+			return true;
+	return !x->uids;
+}
 
 static bool pod_again(const struct kube_entry *e, void *arg)
 {
 	const struct tenant_pod *p = e->object;
 	const struct again *x = arg;
 
-	if (!p->world.node && !p->world.done)
+	if (!p->world.node && !p->world.done && is_among(x, p->world.uid))
 		world_sync_refused(x->s, x->tenant, e->ns, e->name);
 	return true;
 }
@@ -447,18 +429,32 @@ static void future_pod_again(const char *ns, const char *name, void *arg)
 	world_sync_refused(x->s, x->tenant, ns, name);
 }
 
+static void all_again(struct again *x, const struct tenant *t)
+{
+	if (t->pods)
+		kube_cache_each(t->pods, pod_again, x);
+	provisioning_requests_each(t->requests, future_pod_again, x);
+}
+
 void world_sync_waiting(struct world_sync *s)
 {
 	struct map_iter it;
 
 	map_for_each (it, s->spec.tenants->map) {
 		const struct tenant *t = it.value;
-		struct again x = {s, t->name};
+		struct again x = {.s = s, .tenant = t->name};
 
-		if (t->pods)
-			kube_cache_each(t->pods, pod_again, &x);
-		provisioning_requests_each(t->requests, future_pod_again, &x);
+		all_again(&x, t);
 	}
+}
+
+void world_sync_denied(struct world_sync *s, const char *tenant, const char *const *uids, size_t n)
+{
+	const struct tenant *t = tenant_get(s->spec.tenants, tenant);
+	struct again x = {s, tenant, uids, n};
+
+	if (t && n)
+		all_again(&x, t);
 }
 
 void world_sync_permit(struct world_sync *s, const struct permit *p)
@@ -551,11 +547,8 @@ static bool catch_up(struct world_sync *s, const char *late)
 		return put_tenant(s, name);
 	case LATE_POD:
 		p = t ? tenant_world_pod(t, ns, name, a) : NULL;
-		/* The pod is gone or bound. world_sync_pod() forgot during the pause what was
-		 * reported to it; forget it again, because the plan may have reported something
-		 * since then. */
 		if (!p || p->node)
-			has_its_place(s, tenant, ns, name);
+			s->spec.settled(tenant, ns, name, s->spec.arg);
 		return put_pod(s, tenant, ns, name, p);
 	case LATE_NODE:
 		return put_node(s, tenant, name, t ? tenant_node_get(t, name) : NULL);

@@ -19,10 +19,8 @@
 struct avoided;
 struct denied;
 struct eta;
-struct failing;
 struct permit;
 struct permits;
-struct pod_events;
 struct refused;
 struct sending;
 struct tenant_node;
@@ -32,18 +30,23 @@ struct world_pod;
 
 struct world_sync_spec {
 	const struct tenants *tenants;
-	struct avoided *avoided;
-	struct denied *denied;
+	const struct avoided *avoided;
+	const struct denied *denied;
 	const struct eta *eta;
-	struct failing *failing;
 	const struct permits *permits;
-	struct pod_events *pod_events;
-	struct refused *refused;
-	struct sending *sending;
+	const struct refused *refused;
+	const struct sending *sending;
 	void (*changed)(void *arg);
 	/* Called when a pod began to wait for a machine, or when its requirements changed; before
 	 * changed() */
 	void (*came)(void *arg);
+	/* Called when a pod is deleted or bound to a Node. If this was reported during a pause,
+	 * called again when the pause ends, because the plan may have reported on the pod since
+	 * then. */
+	void (*settled)(const char *tenant, const char *ns, const char *name, void *arg);
+	/* Called when the tenant's pods were removed from the world, because the tenant is gone or
+	 * its pods are read again */
+	void (*emptied)(const char *tenant, void *arg);
 	void *arg;
 };
 struct world_sync;
@@ -78,11 +81,14 @@ void world_sync_waiting(struct world_sync *s);
 /* Reports that the VirtualCluster of that name was changed or deleted. Updates the other tenants in
  * the same segment, because its probe addresses count as proof for them, too. */
 void world_sync_segment(struct world_sync *s, const char *name);
-void world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
+/* Returns true if the world changed now. */
+bool world_sync_pod(struct world_sync *s, const char *tenant, const char *ns, const char *name,
 		    const struct world_pod *p);
-/* Reports that the pod's exclusions changed (claims/refused.h), or that a claim of the pod was
- * denied (claims/denied.h). */
+/* Reports that the pod's exclusions changed (claims/refused.h). */
 void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns, const char *name);
+/* Reports that claims of n pods of the tenant, of which the UIDs are given, were denied or are no
+ * longer denied (claims/denied.h). Looks at all waiting pods of the tenant. */
+void world_sync_denied(struct world_sync *s, const char *tenant, const char *const *uids, size_t n);
 /* Reports that permit p was added or removed. */
 void world_sync_permit(struct world_sync *s, const struct permit *p);
 void world_sync_node(struct world_sync *s, const char *tenant, const char *name,

@@ -436,7 +436,7 @@ static void on_notice(enum notice what, const char *name, void *arg)
 static void on_tenant_pod(const struct tenant *t, const char *ns, const char *name,
 			  const struct world_pod *p, void *arg)
 {
-	world_sync_pod(((struct bench *)arg)->sync, t->name, ns, name, p);
+	changes_pod(((struct bench *)arg)->changes, t->name, ns, name, p);
 }
 
 static void on_tenant_node(const struct tenant *t, const char *name, const struct tenant_node *n,
@@ -520,6 +520,7 @@ static void start_parts(struct bench *d)
 	d->drains = drains_new(c, d->tenants);
 	d->eta = eta_new();
 	d->provisioner = provisioner_new(c, d->tenants, d->eta, NULL, NULL);
+	d->changes = provisioner_changes(d->provisioner);
 	d->sync = provisioner_sync(d->provisioner);
 	cl.status.tenants = d->tenants;
 	cl.status.eta = d->eta;
@@ -684,16 +685,16 @@ const char *bench_kubeconfig(struct bench *d, const char *server, const char *mo
 
 void bench_to_provisioner(struct bench *d, enum object_kind_id kind, const char *name, void *object)
 {
-	struct world_sync *s = d->sync;
+	const struct changes *s = d->changes;
 
 	if (kind == OBJECT_NODE_POOL)
-		world_sync_pool(s, name, object);
+		changes_pool(s, name, object);
 	else if (kind == OBJECT_PROVIDER)
-		world_sync_provider(s, name, object);
+		world_sync_provider(d->sync, name, object);
 	else if (kind == OBJECT_MACHINE)
-		world_sync_machine(s, name, object);
+		changes_machine(s, name, object);
 	else if (kind == OBJECT_NODE_CLAIM)
-		world_sync_claim(s, name, object);
+		changes_claim(s, name, object);
 }
 
 static void to_tenants(struct bench *d, enum object_kind_id kind, const char *name, void *object)

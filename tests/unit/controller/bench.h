@@ -13,6 +13,7 @@
 #include "controller/core/keys.h"
 #include "controller/life/life.h"
 #include "controller/steps/lives.h"
+#include "controller/claims/changes.h"
 #include "controller/claims/world_sync.h"
 #include "controller/claims/avoided.h"
 #include "controller/core/eta.h"
@@ -78,6 +79,7 @@ struct bench {
 	struct eta *eta;
 	struct provisioner *provisioner;
 	/* Owned by provisioner */
+	const struct changes *changes;
 	struct world_sync *sync;
 	struct claims *claims;
 	/* Set by tests that create one; NULL otherwise */
