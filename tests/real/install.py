@@ -176,9 +176,10 @@ def pods_are_confined(site):
 def leads_to_the_leader(site):
     """Returns true if the Service's only endpoint is the pod that has the Lease."""
     lease, slice_ = site.host.get(LEASE), site.host.get(SLICE)
-    if not lease or not slice_ or not slice_["endpoints"]:
+    holder = lease and lease["spec"].get("holderIdentity")  # "" after a leader ended on request
+    if not holder or not slice_ or not slice_["endpoints"]:
         return False
-    leader = site.host.get(f"{NAMESPACE}/pods/{lease['spec']['holderIdentity']}")
+    leader = site.host.get(f"{NAMESPACE}/pods/{holder}")
     endpoint, = slice_["endpoints"]
     ports = {p["name"]: p["port"] for p in slice_["ports"]}
     return leader and endpoint["addresses"] == [leader["status"]["podIP"]] and ports == {"agent": 8443, "media": 8080} \
