@@ -7,6 +7,12 @@
 #include <unistd.h>
 #include <jansson.h>
 
+/* Read by jemalloc at its start; unused in programs without it. One arena, because nearly all
+ * allocations are those of the loop thread; freed pages return to the system after a second. */
+extern const char *malloc_conf;
+__attribute__((visibility("default"))) const char *malloc_conf =
+	"narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0";
+
 static void *must(void *p)
 {
 	static const char text[] = "out of memory\n";

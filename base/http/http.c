@@ -1,7 +1,6 @@
 #include "base/http/http_impl.h"
 
 #include <assert.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -26,8 +25,6 @@
 /* Largest number of requests that one turn of the loop finishes, and that it starts. The limit lets
  * other code have its turn. */
 #define TURN_MAX 100
-/* Number of requests from which on the end of a burst of requests returns memory. */
-#define TRIM_ABOVE 256
 #define HEADERS_MAX 128
 #define HEADER_BYTES_MAX 65536
 
@@ -82,23 +79,9 @@ static void headers_free(struct http_header *h, size_t n, size_t secret_from)
 	free(h);
 }
 
-/* Returns freed memory to the system at the end of a burst of requests, because malloc() would
- * retain it, especially between small pieces. Requests without a time limit do not count: they are
- * watches, which stay. */
-static void give_back(struct http *h)
-{
-	h->limited--;
-	if (h->limited_peak < TRIM_ABOVE || h->limited > h->limited_peak / 16)
-		return;
-	h->limited_peak = h->limited;
-	h->stats.bursts++;
-	malloc_trim(0);
-}
-
 static void req_free(struct http_req *q)
 {
 	struct http_peer *p = q->peer;
-	struct http *h = q->call.no_timeout ? NULL : p->h;
 
 	loop_timer_stop(&q->timer);
 	headers_free(q->headers, q->nheaders, q->secret_from);
@@ -113,8 +96,6 @@ static void req_free(struct http_req *q)
 	free((char *)q->x.url);
 	free(q);
 	http_peer_unref(p);
-	if (h)
-		give_back(h);
 }
 
 /* --- building a request ----------------------------------------------------------------------- */
@@ -437,9 +418,6 @@ struct http_req *http_start(struct http_peer *p, const struct http_call *c)
 	buf_init(&q->body, q->call.max_body ? q->call.max_body : BODY_MAX);
 	loop_timer_init(&q->timer, h->group, on_timer, q);
 	h->stats.started++;
-	h->limited += !c->no_timeout;
-	if (h->limited > h->limited_peak)
-		h->limited_peak = h->limited;
 	if (build(q, c, &e) < 0) {
 		req_over(q, &e);
 		return q;

@@ -205,8 +205,6 @@ void http_on_ended(struct http *h, void (*fn)(const struct http_ended *x, void *
 struct http_stats {
 	uint64_t started, done, failed;
 	unsigned in_flight, waiting;
-	/* Number of bursts of requests at whose end freed memory was returned to the system */
-	uint64_t bursts;
 };
 struct http_stats http_stats(const struct http *h);
 

@@ -26,9 +26,6 @@ struct http {
 	struct list batch;
 	struct loop_defer turn;
 	struct http_stats stats;
-	/* Requests with a time limit that are not freed yet, and their highest number since memory
-	 * was last returned to the system (give_back()). */
-	size_t limited, limited_peak;
 	/* From http_on_ended(). */
 	void (*on_ended)(const struct http_ended *x, void *arg);
 	void *on_ended_arg;

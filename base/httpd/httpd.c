@@ -1,7 +1,6 @@
 #include "base/httpd/httpd_impl.h"
 
 #include <assert.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,9 +9,6 @@
 
 #define HEADERS_MAX 100
 #define BODY_BUDGET (64u << 20)
-/* Freed memory is returned to the system only if all bodies together had more than this number of
- * bytes; for less the walk through the heap costs more than it gains. */
-#define TRIM_ABOVE (4u << 20)
 
 struct httpd *httpd_new(struct loop_group *g)
 {
@@ -223,17 +219,6 @@ void httpd_on_gone(struct httpd_req *q, void (*fn)(void *arg), void *arg)
 
 /* --- called by listeners ---------------------------------------------------------------------- */
 
-/* Subtracts the bytes of a freed body from the sum. If little is left of a large sum, returns freed
- * memory to the system, because malloc() would retain it, especially between small pieces. */
-static void give_back(struct httpd *d, size_t bytes)
-{
-	d->body_bytes -= bytes;
-	if (d->body_peak < TRIM_ABOVE || d->body_bytes > d->body_peak / 4)
-		return;
-	d->body_peak = d->body_bytes;
-	malloc_trim(0);
-}
-
 static void free_body(struct httpd_req *q)
 {
 	size_t len = q->body.len;
@@ -241,7 +226,7 @@ static void free_body(struct httpd_req *q)
 	if (len)
 		secret_wipe(q->body.data, len);
 	buf_done(&q->body);
-	give_back(q->d, len);
+	q->d->body_bytes -= len;
 }
 
 static void req_free(struct httpd_req *q)
@@ -356,8 +341,6 @@ bool httpd_body_data(struct httpd_req *q, const char *data, size_t len)
 	}
 	if (buf_add(&q->body, data, len, &e) == 0) {
 		q->d->body_bytes += len;
-		if (q->d->body_bytes > q->d->body_peak)
-			q->d->body_peak = q->d->body_bytes;
 		return true;
 	}
 	free_body(q);

@@ -30,9 +30,8 @@ struct httpd {
 	struct route *routes;
 	size_t nroutes, routes_cap;
 	struct list requests, listeners;
-	/* Body bytes in memory: limit, present sum, and largest sum since memory was last returned
-	 * to the system. */
-	size_t body_budget, body_bytes, body_peak;
+	/* Body bytes in memory: limit and present sum */
+	size_t body_budget, body_bytes;
 };
 
 struct httpd_req {

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/gnutls.h>
-#include <malloc.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -55,9 +54,6 @@
 /* Size in bytes of the largest body that MHD receives as a copy. Such a body is sent in the same
  * run as the headers; a larger one is read in blocks, in later runs. */
 #define COPIED_MAX 65536
-/* Number of closed connections after which the memory that TLS used for them is returned to the
- * system. */
-#define TRIM_ABOVE 256
 /* Number of woken readers that one turn resumes. Each run of MHD after a resume walks all suspended
  * connections (0.9.75), up to 0.3 ms for a thousand that are not in the processor's cache, so very
  * small slices would cost more than they deliver. */
@@ -82,9 +78,8 @@ struct httpd_mhd {
 	struct list exchanges, woken;
 	int64_t head_ms, body_ms;
 	struct httpd_callers *callers;
-	/* connections: number of open connections; peak: the highest number since memory was last
-	 * returned to the system. */
-	unsigned port, connections, peak;
+	/* connections: number of open connections */
+	unsigned port, connections;
 	bool tls, client_ca, running, started;
 	/* replied: a reply was given since the last kick. gave_way: the last kick resumed no
 	 * reader, because of a reply. */
@@ -539,12 +534,6 @@ static void run(struct httpd_mhd *m)
 	 * and it resumes listening only at the start of a run. */
 	if (m->connections < before)
 		loop_defer(&m->kick);
-	if (m->connections > m->peak)
-		m->peak = m->connections;
-	if (m->peak >= TRIM_ABOVE && m->connections <= m->peak / 4) {
-		m->peak = m->connections;
-		malloc_trim(0);
-	}
 	if (MHD_get_timeout(m->daemon, &ms) == MHD_YES)
 		loop_timer_start(&m->timer, ms > INT32_MAX ? INT32_MAX : (int64_t)ms);
 	else

@@ -191,45 +191,6 @@ void a_client_has_no_more_in_flight_than_allowed(struct rig *r)
 	r->p = p;
 }
 
-#define BURST 300
-
-static bool burst_over(void *arg)
-{
-	const struct got *g = arg;
-
-	for (int i = 0; i < BURST; i++)
-		if (!g[i].done)
-			return false;
-	return true;
-}
-
-static void many(struct rig *r, struct got g[static BURST], int n)
-{
-	memset(g, 0, BURST * sizeof(*g));
-	for (int i = 0; i < BURST; i++)
-		if (i < n)
-			rig_call(r, &g[i], (struct http_call){.path = "/hello/a"});
-		else
-			g[i].done = 1;
-	rig_until(r, burst_over, g);
-}
-
-/* A watch, which has no time limit, stays open meanwhile. */
-void memory_is_returned_after_many_requests(struct rig *r)
-{
-	struct got *g = calloc(BURST, sizeof(*g)), watch = {0};
-
-	rig_call(r, &watch, (struct http_call){.path = "/wait", .no_timeout = true});
-	many(r, g, BURST / 2);
-	rig_run_ms(r, 1);
-	assert_int_equal(http_stats(r->h).bursts, 0);
-	many(r, g, BURST);
-	rig_run_ms(r, 1);
-	assert_int_equal(http_stats(r->h).bursts, 1);
-	http_cancel(watch.req);
-	free(g);
-}
-
 /* --- trust ------------------------------------------------------------------------------------ */
 
 static void get_from(struct rig *r, const struct http_peer_spec *spec, struct got *g,

@@ -96,7 +96,6 @@ int got_data(const char *data, size_t len, void *arg, struct err *e);
 	X(a_peer_may_be_freed_with_requests_waiting)                                               \
 	X(a_peer_has_no_more_in_flight_than_allowed)                                               \
 	X(a_client_has_no_more_in_flight_than_allowed)                                             \
-	X(memory_is_returned_after_many_requests)                                                  \
 	X(a_wrong_pin_is_refused)                                                                  \
 	X(the_right_pin_is_enough)                                                                 \
 	X(a_learned_pin_is_reported_and_kept)                                                      \
