@@ -70,6 +70,22 @@ static const struct field row_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field restart_fields[] = {
+	FIELD(burst_ledger_restart, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "Name of the VirtualCluster of the workload."),
+	FIELD(burst_ledger_restart, work, "work", FIELD_STR, .required = true, .max_len = 512,
+	      .doc = "Workload whose launches were interrupted."),
+	FIELD(burst_ledger_restart, count, "count", FIELD_I64, .required = true, .min = 1,
+	      .max = INT64_MAX,
+	      .doc = "Number of launches for the workload that ended while pods were on their "
+		     "Nodes. The instances of one decision count once."),
+	FIELD(burst_ledger_restart, time, "time", FIELD_TIME, .required = true,
+	      .doc = "Time at which the last of these launches ended."),
+	FIELD(burst_ledger_restart, decided, "decided", FIELD_TIME, .required = true,
+	      .doc = "Time at which drover decided the last of these launches."),
+	FIELDS_END,
+};
+
 static const struct field done_fields[] = {
 	FIELD(burst_ledger_done, time, "time", FIELD_TIME, .required = true,
 	      .doc = "Time at which drover cleared the rows."),
@@ -89,6 +105,13 @@ static const struct field status_fields[] = {
 		    .doc = "Cost of launches that have ended. Launches whose NodeClaims are "
 			   "deleted are added up in one row if they have the same month, tenant, "
 			   "Provider, currency and budget periods."),
+	FIELD_ITEMS(
+		burst_ledger_status, restarts, "restarts", restart_fields,
+		.max_items = BURST_LEDGER_RESTARTS,
+		.doc = "Interrupted launches by workload, last interrupted first, compared with "
+		       "spec.runtime.maxRestarts of BurstPolicies. An entry counts, and is kept, "
+		       "until 30 days after the last interruption; beyond 100 entries the oldest "
+		       "are dropped."),
 	FIELD_ITEMS(burst_ledger_status, resets, "resets", done_fields,
 		    .max_items = BURST_LEDGER_RESETS, .doc = "Completed resets, newest first."),
 	CONDITIONS_ROW(burst_ledger_status,

@@ -61,6 +61,18 @@ struct burst_ledger_row {
 	/* in millionths of the currency */
 	int64_t amount;
 };
+#define BURST_LEDGER_RESTARTS 100
+/* Age in ms after which the last interruption of a workload no longer counts. */
+#define BURST_RESTARTS_MS ((int64_t)30 * 24 * 3600 * 1000)
+/* Interrupted launches for one workload: launches that ended while pods were on their Nodes. */
+struct burst_ledger_restart {
+	const char *tenant, *work;
+	/* Number of interrupted launches; the instances of one decision count once */
+	int64_t count;
+	/* time: wall ms at which the last of these launches was settled; decided: wall ms of its
+	 * decision */
+	int64_t time, decided;
+};
 /* A completed reset. */
 struct burst_ledger_done {
 	int64_t time;
@@ -74,6 +86,11 @@ struct burst_ledger_status {
 		struct burst_ledger_row *v;
 		size_t n;
 	} rows;
+	struct {
+		/* last interrupted first */
+		struct burst_ledger_restart *v;
+		size_t n;
+	} restarts;
 	struct {
 		/* newest first */
 		struct burst_ledger_done *v;

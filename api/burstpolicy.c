@@ -382,8 +382,7 @@ static const struct field runtime_fields[] = {
 	FIELD_IN(burst_policy_spec, runtime, max_restarts, "maxRestarts", FIELD_I64, .min = -1,
 		 .max = 1000, .def = "-1",
 		 .doc = "Work that was interrupted more often than this gets no more spot "
-			"capacity. -1: no limit. Has no effect in the controller yet "
-			"(docs/burst.md)."),
+			"capacity (docs/burst.md). -1: no limit."),
 	FIELDS_END,
 };
 static const struct field burst_limits_fields[] = {

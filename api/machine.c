@@ -221,6 +221,9 @@ static const struct field instance_fields[] = {
 	      .doc = "Instance ID, as the cloud names it."),
 	FIELD(machine_instance, provider_id, "providerID", FIELD_STR, .max_len = 2048,
 	      .doc = "Provider ID of the Node, as the cloud's own controller would set it."),
+	FIELD(machine_instance, interrupted, "interrupted", FIELD_BOOL,
+	      .doc = "True: the instance began to leave its tenant while pods were on its Node. "
+		     "Set only for instances that a BurstPolicy decided on."),
 	FIELDS_END,
 };
 

@@ -13,6 +13,7 @@
 #include "base/money.h"
 #include "base/str.h"
 #include "controller/burst/permits.h"
+#include "controller/burst/restarts.h"
 #include "controller/burst/selects.h"
 #include "controller/core/status_writer.h"
 #include "controller/tenant/tenant.h"
@@ -211,7 +212,8 @@ static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n
 			continue;
 		s->left[*n] = i;
 		v[*n] = *w;
-		burst_approvals_put(s->c, &v[(*n)++], a);
+		burst_approvals_put(s->c, &v[*n], a);
+		burst_restarts_put(s->c, &v[(*n)++]);
 	}
 	s->work = v;
 	return v;

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/money.h"
 #include "base/str.h"
+#include "controller/burst/restarts.h"
 #include "controller/core/context.h"
 #include "controller/rules/claim.h"
 #include "planner/burst/burst.h"
@@ -304,6 +305,7 @@ bool settle_ensure(struct context *c, struct status_writer *w, const struct node
 	const int64_t now = loop_wall(c->loop);
 	OWN(arena) a = arena_new();
 	struct settle_list rows, list;
+	json_t *patch;
 
 	if (!b || is_free(n, m))
 		return true;
@@ -323,7 +325,10 @@ bool settle_ensure(struct context *c, struct status_writer *w, const struct node
 			 LOG_S("cost", money_format(rows.v[i].amount, money)),
 			 LOG_S("currency", rows.v[i].currency));
 	}
-	writer_status(w, OBJECT_BURST_LEDGER, &l->meta,
-		      json_pack("{s:o}", "rows", settle_encode(&list)), done);
+	patch = json_pack("{s:o}", "rows", settle_encode(&list));
+	if (/* mutant: burst-restart-uncounted */ m && m->status.instance &&
+	    m->status.instance->interrupted)
+		json_object_set_new(patch, "restarts", burst_restarts_with(l, n, now));
+	writer_status(w, OBJECT_BURST_LEDGER, &l->meta, patch, done);
 	return false;
 }

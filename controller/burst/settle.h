@@ -20,6 +20,8 @@
  * at least its minimum billing (whole hours if the policy no longer exists). A refused launch costs
  * nothing. Cost beyond the committed amount is charged to the periods in which it arose.
  *
+ * If the launch was interrupted, the write also counts it in status.restarts (restarts.h).
+ *
  * Rows of deleted claims are merged if they are equal in month, tenant, Provider and currency, and
  * lie in the same budget periods: both or neither are in the current hour, day, week, month and
  * quarter. Rows of different work and policy are kept apart only if `by_work` is set, because a

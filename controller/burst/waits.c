@@ -42,8 +42,9 @@ static void expect(struct burst_work *w, const struct eta *eta, const struct pla
 		w->p90 = x->p90 + span.p90;
 }
 
-/* Adds what pod p of the work w declares. The longest run time, the earliest start and any error
- * count for the whole work; a run time or a data class that not all pods declare is not known. */
+/* Adds what a pod of the work w declares. The longest run time, the earliest start, the most
+ * restarts and any error count for the whole work; a run time or a data class that not all pods
+ * declare is not known. */
 static void ask(struct burst_work *w, const struct pod_asks *x)
 {
 	const bool first = !w->pods;
@@ -56,6 +57,8 @@ static void ask(struct burst_work *w, const struct pod_asks *x)
 		w->data_class = first && x ? x->data_class : NULL;
 	if (x && x->start_by && (!w->start_by || x->start_by < w->start_by))
 		w->start_by = x->start_by;
+	if (x && x->restarts > w->restarts)
+		w->restarts = x->restarts;
 	if (x && x->wrong)
 		w->wrong = x->wrong;
 }

@@ -21,6 +21,7 @@
 #include "controller/life/tenancy.h"
 #include "controller/rules/claim.h"
 #include "controller/rules/promise.h"
+#include "controller/tenant/tenant.h"
 
 #define FAILURES_KEPT 20
 
@@ -68,6 +69,27 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 	return list;
 }
 
+/* Adds to status whether a cloud instance that a BurstPolicy decided on leaves its tenant while
+ * pods are on its Node. A drain that was withdrawn interrupts nothing. */
+static void note_interruption(const struct life *l, enum machine_state to, json_t *status)
+{
+	const struct machine_instance *i = l->m->status.instance;
+	const struct node_claim *n = life_claim(l);
+	const struct tenant *t =
+		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
+	int64_t since;
+	bool is = i && i->interrupted;
+
+	if (!i || !n || !n->spec.burst)
+		return;
+	if (to == MACHINE_SERVING)
+		is = false;
+	else if (l->state == MACHINE_SERVING)
+		is = t && tenant_pods_on(t, n->meta.name, &since);
+	if (is != i->interrupted)
+		json_object_set_new(status, "instance", json_pack("{s:b}", "interrupted", is));
+}
+
 static void enter(struct life *l, const struct life_decided *d)
 {
 	static const char *const act[] = {"step", "class", "attempt", "started"};
@@ -102,6 +124,8 @@ static void enter(struct life *l, const struct life_decided *d)
 	json_object_set_new(status, "state", json_string(machine_state_info[d->to].name));
 	life_set_time(status, "stateSince", now);
 	life_bmc_trip(l, d->to, status);
+	if (l->state == MACHINE_SERVING || l->state == MACHINE_DRAINING)
+		note_interruption(l, d->to, status);
 	if (d->reason) {
 		json_object_set_new(status, "failures", failures_with(l, d->reason, d->message));
 		ctx_event(l->c, OBJECT_MACHINE, &l->m->meta, "Warning", reason_name(d->reason),

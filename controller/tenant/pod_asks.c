@@ -7,6 +7,7 @@
 #include "controller/tenant/tenant.h"
 
 #define DATA_CLASS_MAX 63
+#define ATTEMPTS_MAX 1000000
 /* Bytes of an invalid value that the error shows; the tenant chooses the length. */
 #define SHOWN 40
 
@@ -41,16 +42,31 @@ static int64_t deadline_of(const json_t *pod)
 	return s > 0 && s <= INT32_MAX ? s * 1000 : 0;
 }
 
+/* Returns the number of earlier attempts that the label or the annotation of JobSet contains: the
+ * larger one; 0: none, or no valid number. */
+static int64_t attempts_of(const json_t *pod)
+{
+	const char *texts[] = {json_str_at(pod, "metadata", "labels", POD_ASKS_ATTEMPT),
+			       note(pod, POD_ASKS_ATTEMPT)};
+	int64_t most = 0, n;
+
+	for (size_t i = 0; i < 2; i++)
+		if (texts[i] && str_to_i64(texts[i], 0, ATTEMPTS_MAX, &n) && n > most)
+			most = n;
+	return most;
+}
+
 const struct pod_asks *pod_asks_of(const json_t *pod, struct arena *a)
 {
 	const char *runs = note(pod, ASKS_RUNTIME), *start = note(pod, ASKS_START_BY),
 		   *class = note(pod, ASKS_DATA_CLASS);
-	const int64_t deadline = deadline_of(pod);
+	const int64_t deadline = deadline_of(pod), restarts = attempts_of(pod);
 	struct pod_asks *p;
 
-	if (!runs && !start && !class && !deadline)
+	if (!runs && !start && !class && !deadline && !restarts)
 		return NULL;
 	p = arena_new_obj(a, struct pod_asks);
+	p->restarts = restarts;
 	if (runs && (!str_to_duration(runs, &p->runs_ms) || p->runs_ms <= 0 ||
 		     p->runs_ms > POD_ASKS_RUNTIME_MAX))
 		p->wrong = wrong(ASKS_RUNTIME, "a duration up to a year such as 3h", runs, a);

@@ -15,10 +15,14 @@ struct tenant;
  *   drover.dev/latest-start       RFC 3339 time
  *   drover.dev/data-class         at most 63 letters, digits, '-', '_' and '.'
  *
+ *   jobset.sigs.k8s.io/restart-attempt   number of restarts of the pod's JobSet, which JobSet sets
+ *                                 as a label and as an annotation
+ *
  * Controllers copy annotations from the pod template. All of it is the tenant's word: it decides
  * whether a policy launches for the pod, never how much the launch may cost.
  * Tests: tests/unit/controller/tenant/test_pod_asks.c
  */
+#define POD_ASKS_ATTEMPT "jobset.sigs.k8s.io/restart-attempt"
 #define POD_ASKS_RUNTIME_MAX ((int64_t)366 * 24 * 3600 * 1000)
 
 struct pod_asks {
@@ -28,6 +32,8 @@ struct pod_asks {
 	int64_t start_by;
 	/* NULL: not declared */
 	const char *data_class;
+	/* Number of earlier attempts; 0: none, or no valid number */
+	int64_t restarts;
 	/* Why an annotation cannot be used, as text that names it; NULL: all are valid */
 	const char *wrong;
 };

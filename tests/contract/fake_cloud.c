@@ -117,11 +117,14 @@ static void tell_offers(struct process *p, json_int_t id)
 
 	for (size_t k = 0; k < FAKE_CLOUD_ZONES && f->zones[k].zone; k++)
 		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:s, s:s, s:s*, s:I, s:s}", "region", "r1",
-					"zone", f->zones[k].zone, "type", f->zones[k].type,
-					"market", f->zones[k].reservation ? "Reserved" : "OnDemand",
-					"reservation", f->zones[k].reservation, "microsPerHour",
-					(json_int_t)f->zones[k].micros, "currency", "USD"));
+			list,
+			json_pack("{s:s, s:s, s:s, s:s, s:s*, s:I, s:s}", "region", "r1", "zone",
+				  f->zones[k].zone, "type", f->zones[k].type, "market",
+				  f->zones[k].reservation ? "Reserved"
+				  : f->zones[k].spot	  ? "Spot"
+							  : "OnDemand",
+				  "reservation", f->zones[k].reservation, "microsPerHour",
+				  (json_int_t)f->zones[k].micros, "currency", "USD"));
 	say(p, json_pack("{s:I, s:o}", "id", id, "offers", list));
 }
 

@@ -33,6 +33,8 @@ struct fake_cloud {
 		const char *zone, *type;
 		/* ID of the reservation, for market Reserved; NULL: the market is OnDemand */
 		const char *reservation;
+		/* True: the market is Spot */
+		bool spot;
 		int64_t micros;
 		/* Number of instances that can be launched; -1: no limit. */
 		int64_t capacity;

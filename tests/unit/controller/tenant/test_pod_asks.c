@@ -54,6 +54,26 @@ static void the_kubelets_deadline_bounds_the_run_time(void **state)
 	assert_null(asks(a, NULL, NULL, NULL, INT64_MAX / 1000));
 }
 
+/* JobSet sets a label and an annotation; the larger number counts. */
+static void the_restarts_of_a_jobset_are_read(void **state)
+{
+	static const struct {
+		const char *label, *note;
+		int64_t want;
+	} rows[] = {{"2", NULL, 2},   {NULL, "3", 3}, {"2", "3", 3},
+		    {"many", "1", 1}, {"-1", "2", 2}, {"9999999999", "1", 1}};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		OWN_JSON pod = json_pack("{s:{s:{s:s*}, s:{s:s*}}}", "metadata", "labels",
+					 POD_ASKS_ATTEMPT, rows[i].label, "annotations",
+					 POD_ASKS_ATTEMPT, rows[i].note);
+
+		assert_int_equal(pod_asks_of(pod, a)->restarts, rows[i].want);
+	}
+}
+
 static void nonsense_is_named(void **state)
 {
 	static const struct {
@@ -91,6 +111,7 @@ int main(void)
 		cmocka_unit_test(a_pod_that_declares_nothing_has_nothing),
 		cmocka_unit_test(what_is_declared_is_read),
 		cmocka_unit_test(the_kubelets_deadline_bounds_the_run_time),
+		cmocka_unit_test(the_restarts_of_a_jobset_are_read),
 		cmocka_unit_test(nonsense_is_named),
 	};
 

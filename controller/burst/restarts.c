@@ -1,0 +1,68 @@
+/* restarts: reads the ledgers anew for each decision, because they are few. */
+#include "controller/burst/restarts.h"
+
+#include "base/str.h"
+
+static bool is_of(const struct burst_ledger_restart *x, const char *tenant, const char *work)
+{
+	return str_eq(x->tenant, tenant) && str_eq(x->work, work);
+}
+
+static bool counts(const struct burst_ledger_restart *x, int64_t now)
+{
+	return now - x->time < BURST_RESTARTS_MS;
+}
+
+json_t *burst_restarts_with(const struct burst_ledger *l, const struct node_claim *n, int64_t now)
+{
+	const struct node_claim_burst *b = n->spec.burst;
+	struct burst_ledger_restart v[BURST_LEDGER_RESTARTS] = {
+		{.tenant = n->spec.virtual_cluster_ref.name,
+		 .work = str_or(b->workload, b->work),
+		 .count = 1,
+		 .time = now,
+		 .decided = b->decided_time}};
+	struct burst_ledger out = {.meta.name = "", .status.restarts = {v, 1}};
+	OWN_JSON o = NULL;
+
+	for (size_t i = 0; i < l->status.restarts.n; i++) {
+		const struct burst_ledger_restart *x = &l->status.restarts.v[i];
+
+		if (!counts(x, now))
+			continue;
+		if (is_of(x, v[0].tenant, v[0].work))
+			v[0].count = x->count + (x->decided != v[0].decided);
+		else if (out.status.restarts.n < BURST_LEDGER_RESTARTS)
+			v[out.status.restarts.n++] = *x;
+	}
+	o = fields_encode(object_kinds[OBJECT_BURST_LEDGER].fields, &out);
+	return json_incref(json_at(o, "status", "restarts"));
+}
+
+struct search {
+	const struct burst_work *w;
+	int64_t now, found;
+};
+
+static bool add_ledger(const struct kube_entry *en, void *arg)
+{
+	const struct burst_ledger *l = en->object;
+	struct search *s = arg;
+
+	for (size_t i = 0; i < l->status.restarts.n; i++) {
+		const struct burst_ledger_restart *x = &l->status.restarts.v[i];
+
+		if (counts(x, s->now) && is_of(x, s->w->tenant, str_or(s->w->owner, s->w->name)))
+			s->found += x->count;
+	}
+	return true;
+}
+
+void burst_restarts_put(const struct context *c, struct burst_work *w)
+{
+	struct search s = {.w = w, .now = loop_wall(c->loop)};
+
+	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], add_ledger, &s);
+	if (s.found > w->restarts)
+		w->restarts = s.found;
+}
