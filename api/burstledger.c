@@ -33,7 +33,7 @@ static const struct field approval_fields[] = {
 static const struct field spec_fields[] = {
 	FIELD_ITEMS(burst_ledger_spec, approvals, "approvals", approval_fields,
 		    .max_items = BURST_LEDGER_APPROVALS,
-		    .doc = "Approvals of waiting work, for a BurstPolicy with "
+		    .doc = "Approvals of waiting work, for a BurstPolicy of mode Recommend or with "
 			   "spec.trigger.guards.approval Manual. The limits of the policy apply "
 			   "nevertheless. drover approve burst/POLICY/WORK writes them."),
 	FIELD_PTR(burst_ledger_spec, reset, "reset", reset_fields,

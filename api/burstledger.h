@@ -25,7 +25,8 @@ struct burst_ledger_reset {
 /* Longest time for which the approval of work counts, in ms. */
 #define BURST_APPROVAL_MS ((int64_t)24 * 3600 * 1000)
 #define BURST_LEDGER_APPROVALS 64
-/* The approval of one piece of waiting work, for a policy with trigger.guards.approval Manual. */
+/* The approval of one piece of waiting work, for a policy of mode Recommend, or with
+ * trigger.guards.approval Manual. */
 struct burst_ledger_approval {
 	/* tenant, and NAMESPACE/NAME of the pod or key of the gang, as in status.decisions of the
 	 * policy */

@@ -96,11 +96,11 @@ static const struct field guards_fields[] = {
 		FIELD_DURATION, .max = YEAR,
 		.doc = "No instance is launched for work if the forecast (median) expects an owned "
 		       "machine for it within this time."),
-	FIELD_IN(
-		burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
-		.enums = approval_names, .def = "\"None\"",
-		.doc = "Approval that work needs. None: no approval. Manual: an administrator must "
-		       "approve the work (drover approve burst/POLICY/WORK, docs/burst.md)."),
+	FIELD_IN(burst_policy_trigger, guards, approval, "approval", FIELD_ENUM,
+		 .enums = approval_names, .def = "\"None\"",
+		 .doc = "Approval that work needs. None: no approval, unless spec.mode is "
+			"Recommend. Manual: an administrator must approve the work (drover approve "
+			"burst/POLICY/WORK, docs/burst.md)."),
 	FIELDS_END,
 };
 static const struct field trigger_fields[] = {
@@ -485,7 +485,9 @@ static const struct field spec_fields[] = {
 	FIELD(burst_policy_spec, mode, "mode", FIELD_ENUM, .enums = burst_policy_mode_names,
 	      .def = "\"Shadow\"",
 	      .doc = "What the controller does with its decisions. Enforce: it launches what the "
-		     "policy decides. Shadow, Recommend: it launches nothing and only records its "
+		     "policy decides. Recommend: it proposes launches in status.decisions, and "
+		     "launches those that an administrator approves (drover approve "
+		     "burst/POLICY/WORK). Shadow: it launches nothing and only records its "
 		     "decisions in status.decisions."),
 	FIELD_OBJ(burst_policy_spec, match, "match", match_fields, .def = "{}",
 		  .doc = "Selection of the work (pods and gangs) for which this policy decides. If "
@@ -562,8 +564,8 @@ static const struct field decision_fields[] = {
 	FIELD(burst_policy_decision, message, "message", FIELD_STR,
 	      .doc = "Human-readable details of the field reason."),
 	FIELD(burst_policy_decision, provider, "provider", FIELD_STR, .max_len = 253,
-	      .doc = "Name of the Provider of the chosen offer. Not set if no offer was "
-		     "chosen."),
+	      .doc = "Name of the Provider of the chosen offer; with reason ApprovalNeeded, of "
+		     "the offer that would be chosen. Not set if there is none."),
 	FIELD(burst_policy_decision, region, "region", FIELD_STR, .max_len = 128,
 	      .doc = "Region of the chosen offer."),
 	FIELD(burst_policy_decision, zone, "zone", FIELD_STR, .max_len = 128,
@@ -574,7 +576,8 @@ static const struct field decision_fields[] = {
 	      .doc = "Market of the chosen offer: OnDemand, Spot or Reserved."),
 	FIELD(burst_policy_decision, nodes, "nodes", FIELD_I64, .min = 0, .max = INT64_MAX,
 	      .doc = "Number of instances that the policy launches by this decision, or "
-		     "would launch if spec.mode were Enforce. 0: none."),
+		     "would launch if spec.mode were Enforce or the work were approved. 0: "
+		     "none."),
 	FIELD(burst_policy_decision, cost, "cost", FIELD_STR, .max_len = 24,
 	      .doc = "Highest possible cost of all instances of the decision, in "
 		     "spec.cost.currency."),

@@ -1,7 +1,7 @@
 /*
- * burst_approve: `drover approve burst/POLICY/WORK`: approves waiting work for a BurstPolicy whose
- * trigger.guards.approval is Manual. The approval is stored in the policy's BurstLedger, which only
- * administrators may write.
+ * burst_approve: `drover approve burst/POLICY/WORK`: approves waiting work for a BurstPolicy of
+ * mode Recommend, or whose trigger.guards.approval is Manual. The approval is stored in the
+ * policy's BurstLedger, which only administrators may write.
  * Tests: tests/unit/cli/test_verbs.c
  */
 #include <string.h>
@@ -65,10 +65,11 @@ static const json_t *approvable(struct cli_client *c, const char *name, const js
 	size_t n;
 	const json_t *d = decision_about(policy, work, &n);
 
-	if (!str_eq(json_str_at(policy, "spec", "trigger", "guards", "approval"), "Manual"))
+	if (!str_eq(json_str_at(policy, "spec", "trigger", "guards", "approval"), "Manual") &&
+	    !str_eq(json_str_at(policy, "spec", "mode"), "Recommend"))
 		(void)cli_failed(c,
-				 "BurstPolicy %s asks for no approval: its "
-				 "spec.trigger.guards.approval is not Manual",
+				 "BurstPolicy %s asks for no approval: its spec.mode is not "
+				 "Recommend, and its spec.trigger.guards.approval is not Manual",
 				 name);
 	else if (!d)
 		(void)cli_failed(c,

@@ -35,9 +35,9 @@ struct account {
 	struct arena *arena;
 	struct burst_policy_decision rows[BURST_POLICY_DECISIONS];
 	size_t n;
-	/* Number of instances that the policy launches (mode Enforce), or would launch (other
-	 * modes), now */
-	int64_t would;
+	/* would: number of instances that the policy launches now, or, in mode Shadow, would
+	 * launch. proposed: number of instances that it would launch if they were approved. */
+	int64_t would, proposed;
 	int64_t cost;
 	struct status_writer write;
 	/* resourceVersions of the policy. refused: version for which a write was refused; tried:
@@ -103,14 +103,14 @@ static bool same_work(const struct burst_policy_decision *x, const struct burst_
 	return str_eq(x->tenant, y->tenant) && str_eq(x->work, y->work);
 }
 
-/* True if both rows were written in the same mode of the policy. Only the message of a row with an
- * offer begins with the mode, followed by a colon. Always true if row x has no offer. */
+/* True if both rows were written in the same mode of the policy. Only the message of a row with a
+ * chosen offer begins with the mode, followed by a colon. Always true if row x has none. */
 static bool same_mode(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
 {
 	const char *a = str_or(x->message, ""), *b = str_or(y->message, "");
 	const size_t n = strcspn(a, ":");
 
-	return str_empty(x->provider) || strncmp(a, b, n) == 0;
+	return !str_eq(x->reason, burst_code_names[BURST_CHOSEN]) || strncmp(a, b, n) == 0;
 }
 
 static bool same_row(const struct burst_policy_decision *x, const struct burst_policy_decision *y)
@@ -229,17 +229,14 @@ static size_t waits_at(const struct bursts *s, const struct burst_work *w)
 
 static const char *words_of(const struct burst_decision *d, const char *mode, struct arena *a)
 {
-	char money[MONEY_TEXT];
+	const bool asks = d->policy && burst_needs_approval(d->policy);
 
 	if (!d->offer)
 		return burst_text(d, a);
-	return arena_printf(a, "%s: %s %lld x %s %s in %s for at most %s %s%s%s", mode,
-			    d->policy->mode == BURST_ENFORCE ? "launches" : "would launch",
-			    (long long)d->nodes, market_names[d->offer->kind.market],
-			    d->offer->kind.type, str_or(d->offer->kind.zone, d->offer->kind.region),
-			    money_format(d->cost, money), d->policy->cost.currency,
-			    d->policy->trigger.approval && d->work->approval ? ", " : "",
-			    d->policy->trigger.approval ? str_or(d->work->approval, "") : "");
+	return arena_printf(a, "%s: %s %s%s%s", mode,
+			    d->policy->mode != BURST_SHADOW ? "launches" : "would launch",
+			    burst_launch_text(d, a), asks && d->work->approval ? ", " : "",
+			    asks ? str_or(d->work->approval, "") : "");
 }
 
 static struct burst_policy_judged judged_of(const struct burst_offer *o, const struct burst_why *y,
@@ -258,18 +255,19 @@ static struct burst_policy_judged judged_of(const struct burst_offer *o, const s
 		.cost = y->cost < 0 ? NULL : arena_strdup(a, money_format(y->cost, money))};
 }
 
-/* Sets the offers that the policy names in row r, the chosen one first. */
+/* Sets the offers that the policy names in row r, the chosen or proposed one first. */
 static void judge(const struct burst *b, const struct burst_decision *d,
 		  struct burst_policy_decision *r, struct arena *a)
 {
-	size_t n = d->offer ? 1 : 0;
+	const struct burst_offer *best = burst_best(d);
+	size_t n = best ? 1 : 0;
 
 	r->offers.v = arena_calloc(a, BURST_POLICY_JUDGED, sizeof(*r->offers.v));
 	for (size_t i = 0; d->shape && i < b->in->noffers; i++) {
 		const struct burst_why y = burst_why(d, i);
 
-		if (b->offers[i] == d->offer)
-			r->offers.v[0] = judged_of(d->offer, &y, a);
+		if (b->offers[i] == best)
+			r->offers.v[0] = judged_of(best, &y, a);
 		else if (y.code != BURST_NOT_NAMED && y.code != BURST_NOT_LOOKED &&
 			 n < BURST_POLICY_JUDGED)
 			r->offers.v[n++] = judged_of(b->offers[i], &y, a);
@@ -286,16 +284,17 @@ static struct burst_policy_decision row_of(const struct bursts *s, const struct 
 					  .work = d->work->name,
 					  .reason = burst_code_names[d->code],
 					  .message = words};
+	const struct burst_offer *best = burst_best(d);
 	char money[MONEY_TEXT];
 
 	judge(b, d, &r, a);
-	if (!d->offer)
+	if (!best)
 		return r;
-	r.provider = d->offer->provider;
-	r.region = d->offer->kind.region;
-	r.zone = d->offer->kind.zone;
-	r.instance_type = d->offer->kind.type;
-	r.market = market_names[d->offer->kind.market];
+	r.provider = best->provider;
+	r.region = best->kind.region;
+	r.zone = best->kind.zone;
+	r.instance_type = best->kind.type;
+	r.market = market_names[best->kind.market];
 	r.nodes = d->nodes;
 	r.cost = arena_strdup(a, money_format(d->cost, money));
 	return r;
@@ -340,10 +339,10 @@ static void tell(struct bursts *s, const struct burst *b, const struct burst_dec
 {
 	const char *mode = d->policy ? burst_mode_names[d->policy->mode] : "";
 	const char *key = arena_printf(a, "%s/%s", d->work->tenant, d->work->name);
-	const struct burst_offer *o = d->offer;
+	const struct burst_offer *o = burst_best(d);
 	const char *is = arena_printf(
-		a, "%s %s %d %s/%s/%s/%d %lld", mode, d->policy ? d->policy->name : "",
-		(int)d->code, o ? o->provider : "", o ? str_or(o->kind.zone, "") : "",
+		a, "%s %s %d %d %s/%s/%s/%d %lld", mode, d->policy ? d->policy->name : "",
+		(int)d->code, (int)d->then, o ? o->provider : "", o ? str_or(o->kind.zone, "") : "",
 		o ? o->kind.type : "", o ? (int)o->kind.market : 0, (long long)d->nodes);
 	struct burst_policy_decision r;
 	const char *words;
@@ -390,8 +389,8 @@ static void say_active(const struct bursts *s, const struct account *k,
 		       const struct burst_policy *p, const char *error,
 		       struct burst_policy_status *out, struct arena *a)
 {
-	const char *does = p->spec.mode == BURST_ENFORCE && !p->spec.paused ? "It launches"
-									    : "It would launch";
+	const char *does =
+		p->spec.mode != BURST_SHADOW && !p->spec.paused ? "It launches" : "It would launch";
 	char money[MONEY_TEXT];
 	struct condition want = {.type = ACTIVE,
 				 .status = error ? CONDITION_FALSE : CONDITION_TRUE,
@@ -408,6 +407,10 @@ static void say_active(const struct bursts *s, const struct account *k,
 				: arena_printf(a, "%s %lld instances now for at most %s %s.", does,
 					       (long long)k->would, money_format(k->cost, money),
 					       p->spec.cost.currency);
+	if (!error && k->proposed)
+		want.message =
+			arena_printf(a, "%s Proposed instances that wait for an approval: %lld.",
+				     want.message, (long long)k->proposed);
 	out->conditions.v = arena_calloc(a, p->status.conditions.n + 2, sizeof(*out->conditions.v));
 	out->conditions.n = p->status.conditions.n;
 	for (size_t i = 0; i < out->conditions.n; i++)
@@ -470,7 +473,7 @@ static void forget_policies(struct bursts *s)
 	map_for_each (it, s->accounts) {
 		struct account *k = it.value;
 
-		k->would = k->cost = 0;
+		k->would = k->proposed = k->cost = 0;
 		if (!CTX_GET(s->c, OBJECT_BURST_POLICY, burst_policy, it.key))
 			map_del(s->accounts, it.key);
 	}
@@ -565,10 +568,14 @@ static void on_planned(const struct permit *p, bool used, void *arg)
 
 static void count(struct bursts *s, const struct burst_decision *d)
 {
-	struct account *k = d->offer ? account_of(s, d->policy->name) : NULL;
+	struct account *k = burst_best(d) ? account_of(s, d->policy->name) : NULL;
 
 	if (!k)
 		return;
+	if (d->unapproved) {
+		k->proposed += d->nodes;
+		return;
+	}
 	k->would += d->nodes;
 	if (!money_add(&k->cost, d->cost))
 		k->cost = INT64_MAX;
@@ -602,7 +609,7 @@ static void look(void *arg)
 	for (size_t i = 0; i < b->n; i++) {
 		count(s, &b->v[i]);
 		tell(s, b, &b->v[i], now, a);
-		if (b->v[i].offer && b->v[i].policy->mode == BURST_ENFORCE)
+		if (b->v[i].offer && b->v[i].policy->mode != BURST_SHADOW)
 			permit(s, &b->v[i]);
 	}
 	map_free(s->told);

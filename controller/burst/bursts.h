@@ -12,9 +12,9 @@
  * on the leader only. A row and an event are written if the code or the offer of the decision
  * changed.
  *
- * A decision of a policy with mode Enforce becomes a permit, which allows the next plan to launch
- * instances for the work (permits.h). The permit ends with that plan. If the plan did not place the
- * work, the work gets no decision for BURSTS_UNFIT_MS.
+ * A decision of a policy with mode Enforce, or Recommend if the work is approved, becomes a permit,
+ * which allows the next plan to launch instances for the work (permits.h). The permit ends with
+ * that plan. If the plan did not place the work, the work gets no decision for BURSTS_UNFIT_MS.
  * Tests: tests/world/test_burst.c, tests/world/test_burst_enforce.c, tests/world/test_burst_sweep.c
  */
 #define BURSTS_LOOK_MS 10000

@@ -6,8 +6,8 @@
 #include "planner/world.h"
 
 /*
- * permits: decisions of BurstPolicies with mode Enforce that no plan has carried out yet. Each
- * permit allows one piece of work (a pod or a gang) a number of instances of one offer.
+ * permits: decisions of BurstPolicies with mode Enforce or Recommend that no plan has carried out
+ * yet. Each permit allows one piece of work (a pod or a gang) a number of instances of one offer.
  *
  *   burst_decide() --> permit --> machines to come that only its work may use (burst/to_come.h)
  *                  --> one plan --> NodeClaims with spec.burst; the permit ends, used or not

@@ -36,28 +36,28 @@ bool to_come_is(const struct context *c, const char *provider, const char *machi
 	return machine && strchr(machine, '/') && elastic_of(c, provider);
 }
 
-static bool is_enforced(const struct kube_entry *en, void *arg)
+static bool is_launching(const struct kube_entry *en, void *arg)
 {
 	const struct burst_policy *p = en->object;
 
 	*(bool *)arg |=
-		p->spec.mode == BURST_ENFORCE && !p->spec.paused && !p->meta.deletion_timestamp;
+		p->spec.mode != BURST_SHADOW && !p->spec.paused && !p->meta.deletion_timestamp;
 	return !*(bool *)arg;
 }
 
-static bool any_enforced(const struct context *c)
+static bool any_launching(const struct context *c)
 {
 	bool any = false;
 
 	if (c->cache[OBJECT_BURST_POLICY])
-		kube_cache_each(c->cache[OBJECT_BURST_POLICY], is_enforced, &any);
+		kube_cache_each(c->cache[OBJECT_BURST_POLICY], is_launching, &any);
 	return any;
 }
 
 void to_come_bound(const struct context *c, struct world_pool *p, struct arena *a)
 {
 	const bool bounded = resources_get(&p->limits, "nodes"),
-		   bought = bounded || any_enforced(c);
+		   bought = bounded || any_launching(c);
 	const char **v = arena_calloc(a, p->nproviders + 1, sizeof(*v));
 	size_t n = 0;
 

@@ -25,8 +25,8 @@ void to_come_free(struct to_come *t);
  * allow, and removes the machines to come that are no longer allowed. */
 void to_come_put(struct to_come *t, struct world *w);
 /* Moves elastic Providers to the end of the Provider list of pool p. If the pool has no
- * limits.nodes, removes them instead, unless a BurstPolicy of mode Enforce exists. In that case the
- * elastic Providers stay in the list, but serve only work with a permit. */
+ * limits.nodes, removes them instead, unless a BurstPolicy of mode Enforce or Recommend exists.
+ * In that case the elastic Providers stay in the list, but serve only work with a permit. */
 void to_come_bound(const struct context *c, struct world_pool *p, struct arena *a);
 /* True if the machine that a plan names is a machine to come, and no existing Machine. */
 bool to_come_is(const struct context *c, const char *provider, const char *machine);

@@ -259,6 +259,12 @@ static bool is_approved(const struct burst_policy_in *p, const struct burst_work
 	return w->approved;
 }
 
+bool burst_needs_approval(const struct burst_policy_in *p)
+{
+	return /* mutant: burst-recommend-unasked */ p->mode == BURST_RECOMMEND ||
+	       p->trigger.approval;
+}
+
 static enum burst_code judge_trigger(const struct decide *d, const struct burst_policy_eval *s,
 				     const struct burst_work *w, struct burst_decision *x)
 {
@@ -279,8 +285,7 @@ static enum burst_code judge_trigger(const struct decide *d, const struct burst_
 	if (p->trigger.frees_ms && w->p50 && w->p50 - in->now <= p->trigger.frees_ms)
 		return set(x, BURST_FREES, w->p50 > in->now ? w->p50 - in->now : 0,
 			   p->trigger.frees_ms);
-	if (p->trigger.approval && !is_approved(p, w))
-		return BURST_APPROVAL;
+	x->unapproved = burst_needs_approval(p) && !is_approved(p, w);
 	return s->shut;
 }
 
@@ -368,11 +373,15 @@ static void take(struct decide *d, struct burst_policy_eval *s, struct burst_dec
 	const struct burst_verdict *v = &x->shape->v[i];
 	struct burst_take *t = arena_new_obj(d->a, struct burst_take);
 
-	x->offer = stock->offer;
 	x->tier = v->tier;
 	x->nodes = v->nodes;
 	x->cost = v->cost;
 	x->per_hour = v->per_hour;
+	if (x->unapproved) {
+		x->proposed = stock->offer;
+		return;
+	}
+	x->offer = stock->offer;
 	*t = (struct burst_take){x->seq, v->nodes, stock->takes};
 	stock->takes = t;
 	if (stock->left >= 0)
@@ -482,10 +491,14 @@ static void decide(struct decide *d, struct burst_decision *x)
 		return;
 	x->policy = s->p;
 	x->code = judge_work(d, s, x->work, x);
-	if (x->code != BURST_CHOSEN)
-		return;
-	k = work_key(d, x->work->tenant, owner_of(x->work));
-	x->code = walk(d, s, x, &k);
+	if (x->code == BURST_CHOSEN) {
+		k = work_key(d, x->work->tenant, owner_of(x->work));
+		x->code = walk(d, s, x, &k);
+	}
+	if (x->unapproved) {
+		x->then = x->code;
+		x->code = BURST_APPROVAL;
+	}
 }
 
 static int by_name(const void *x, const void *y)

@@ -24,7 +24,9 @@
  * time (or the longest that the policy allows) plus boot and staging of data, rounded up to the
  * minimum billing time and to whole billing increments. No launch exceeds a hard budget. Budgets of
  * scope Tenant, Provider and Global apply to every launch, under any policy. A gang is launched
- * whole in one zone or not at all. Work that matches two policies is not launched.
+ * whole in one zone or not at all. Work that matches two policies is not launched. A policy of mode
+ * Recommend, or whose trigger requires it, chooses an offer only for approved work; for other work
+ * it proposes one, which is charged to no budget.
  * Tests: tests/unit/planner/burst/test_burst.c, tests/unit/planner/test_burst_oracle.c,
  * tests/bench/bench_burst.c
  */
@@ -342,10 +344,18 @@ struct burst_decision {
 	const char *about;
 	/* The chosen offer; NULL: none. */
 	const struct burst_offer *offer;
-	/* Index of the tier that contains the chosen offer, from 0. */
+	/* True if the policy requires an approval that the work does not have; `code` is then
+	 * BURST_APPROVAL. */
+	bool unapproved;
+	/* then: code of the decision if the work were approved; is, limit and about belong to it.
+	 * proposed: the offer that would be chosen then; NULL: none. Both are set only if
+	 * unapproved is true. */
+	enum burst_code then;
+	const struct burst_offer *proposed;
+	/* Index of the tier that contains the chosen or proposed offer, from 0. */
 	size_t tier;
 	int64_t nodes, cost;
-	/* Price of one instance of the chosen offer per hour, in millionths. */
+	/* Price of one instance of the chosen or proposed offer per hour, in millionths. */
 	int64_t per_hour;
 	/* The members from here on record the state at the time of the decision, so that
 	 * burst_why() can evaluate offers again. */
@@ -403,11 +413,19 @@ const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
 #define BURST_SAID_MIN_MS ((int64_t)10 * 60 * 1000)
 int64_t burst_limit_ms(const struct burst_policy_in *p, const struct burst_work *w);
 
-/* Returns the verdict on burst.offers[i] for decision d. BURST_CHOSEN: the offer that was chosen.
- * BURST_DEARER: a suitable offer that was not chosen. BURST_NOT_LOOKED: no offer was evaluated. */
+/* True if the policy chooses an offer only for approved work. */
+bool burst_needs_approval(const struct burst_policy_in *p);
+/* Returns the chosen offer of decision d, or the proposed one; NULL: none. */
+const struct burst_offer *burst_best(const struct burst_decision *d);
+/* Returns the verdict on burst.offers[i] for decision d. BURST_CHOSEN: the chosen or proposed
+ * offer. BURST_DEARER: a suitable offer that was not chosen. BURST_NOT_LOOKED: no offer was
+ * evaluated. */
 struct burst_why burst_why(const struct burst_decision *d, size_t i);
 /* Returns one sentence, with numbers, that explains the verdict on an offer. */
 const char *burst_why_text(const struct burst_why *y, struct arena *a);
+/* Returns the launch of the chosen or proposed offer as text: "1 x Spot p5 in b for at most 60.00
+ * EUR". The decision must have one. */
+const char *burst_launch_text(const struct burst_decision *d, struct arena *a);
 /* Returns one sentence, with numbers, that explains the decision. */
 const char *burst_text(const struct burst_decision *d, struct arena *a);
 

@@ -313,6 +313,11 @@ struct burst_why burst_judge(const struct burst_decision *d, size_t i, int64_t l
 	return why(BURST_CHOSEN, 0, 0, v->cost);
 }
 
+const struct burst_offer *burst_best(const struct burst_decision *d)
+{
+	return d->offer ? d->offer : d->proposed;
+}
+
 struct burst_why burst_why(const struct burst_decision *d, size_t i)
 {
 	const struct burst_verdict *v;
@@ -330,7 +335,7 @@ struct burst_why burst_why(const struct burst_decision *d, size_t i)
 	for (const struct burst_take *t = s->takes; t; t = t->next)
 		left -= t->seq < d->seq ? t->nodes : 0;
 	y = burst_judge(d, i, s->offer->kind.available < 0 ? -1 : left);
-	if (y.code == BURST_CHOSEN && d->offer != s->offer)
+	if (y.code == BURST_CHOSEN && burst_best(d) != s->offer)
 		y.code = BURST_DEARER;
 	return y;
 }

@@ -66,12 +66,26 @@ const char *burst_why_text(const struct burst_why *y, struct arena *a)
 	return text(y->code, y->is, y->limit, NULL, a);
 }
 
+const char *burst_launch_text(const struct burst_decision *d, struct arena *a)
+{
+	const struct offer *o = &burst_best(d)->kind;
+	char money[MONEY_TEXT];
+
+	return arena_printf(a, "%lld x %s %s in %s for at most %s %s", (long long)d->nodes,
+			    market_names[o->market], o->type, str_or(o->zone, o->region),
+			    money_format(d->cost, money), d->policy->cost.currency);
+}
+
 const char *burst_text(const struct burst_decision *d, struct arena *a)
 {
-	const char *out = text(d->code, d->is, d->limit, d->about, a);
+	const char *then;
 
-	if (d->code != BURST_APPROVAL || !d->policy)
-		return out;
-	return arena_printf(a, "%s: drover approve burst/%s/%s/%s", out, d->policy->name,
-			    d->work->tenant, d->work->name);
+	if (d->code != BURST_APPROVAL)
+		return text(d->code, d->is, d->limit, d->about, a);
+	then = d->proposed ? burst_launch_text(d, a)
+			   : arena_printf(a, "nothing could be launched now: %s",
+					  text(d->then, d->is, d->limit, d->about, a));
+	return arena_printf(a, "%s (%s): drover approve burst/%s/%s/%s",
+			    text(d->code, 0, 0, NULL, a), then, d->policy->name, d->work->tenant,
+			    d->work->name);
 }

@@ -10,12 +10,15 @@
 #define POLICY "/apis/drover.dev/v1alpha1/burstpolicies/research"
 #define LEDGERS "/apis/drover.dev/v1alpha1/burstledgers"
 
-static struct burst_scene *start(uint64_t seed)
+/* Patches the policy so that it launches only for approved work, in one of two ways. */
+static struct burst_scene *start(uint64_t seed, bool recommends)
 {
 	struct burst_scene *s = burst_start(seed, "1000");
 
 	world_do(&s->w, &s->w.host, "PATCH", POLICY,
-		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "trigger", "guards", "approval", "Manual"));
+		 recommends ? json_pack("{s:{s:s}}", "spec", "mode", "Recommend")
+			    : json_pack("{s:{s:{s:{s:s}}}}", "spec", "trigger", "guards",
+					"approval", "Manual"));
 	return s;
 }
 
@@ -36,7 +39,8 @@ static void approve(struct burst_scene *s, const char *policy)
 			   "alice", "at", str_time(at, loop_wall(s->w.loop))));
 }
 
-/* Asserts that the policy waits for an approval, says which command helps, and launches nothing. */
+/* Asserts that the policy waits for an approval, reports offer, cost and command, and launches
+ * nothing. */
 static void assert_waits(struct burst_scene *s)
 {
 	OWN_JSON o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
@@ -44,16 +48,17 @@ static void assert_waits(struct burst_scene *s)
 
 	assert_string_equal(json_str_at(d, "reason"), "ApprovalNeeded");
 	assert_non_null(strstr(json_str_at(d, "message"),
-			       "drover approve burst/research/team-a/default/train"));
+			       "(1 x OnDemand gpu-8 in a for at most 23.333334 USD): drover "
+			       "approve burst/research/team-a/default/train"));
+	assert_string_equal(json_str_at(d, "zone"), "a");
 	assert_int_equal(s->sky.cloud.launched, 0);
 	assert_int_equal(store_count(s->w.host.store, "nodeclaims.drover.dev/"), 0);
 }
 
-static void work_is_launched_once_it_is_approved(void **state)
+static void is_launched_once_it_is_approved(uint64_t seed, bool recommends)
 {
-	struct burst_scene *s = start(8301);
+	struct burst_scene *s = start(seed, recommends);
 
-	(void)state;
 	burst_pod(s, "train");
 	world_run(&s->w, 1800 * 1000);
 	assert_waits(s);
@@ -68,9 +73,21 @@ static void work_is_launched_once_it_is_approved(void **state)
 	burst_stop(s);
 }
 
+static void work_is_launched_once_it_is_approved(void **state)
+{
+	(void)state;
+	is_launched_once_it_is_approved(8301, false);
+}
+
+static void a_recommendation_is_launched_once_it_is_approved(void **state)
+{
+	(void)state;
+	is_launched_once_it_is_approved(8304, true);
+}
+
 static void an_approval_ends_after_a_day(void **state)
 {
-	struct burst_scene *s = start(8302);
+	struct burst_scene *s = start(8302, false);
 
 	(void)state;
 	pause_policy(s, true);
@@ -86,7 +103,7 @@ static void an_approval_ends_after_a_day(void **state)
 
 static void a_new_pod_of_the_same_name_is_not_approved(void **state)
 {
-	struct burst_scene *s = start(8303);
+	struct burst_scene *s = start(8303, false);
 
 	(void)state;
 	pause_policy(s, true);
@@ -106,6 +123,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_launched_once_it_is_approved),
+		cmocka_unit_test(a_recommendation_is_launched_once_it_is_approved),
 		cmocka_unit_test(an_approval_ends_after_a_day),
 		cmocka_unit_test(a_new_pod_of_the_same_name_is_not_approved),
 	};

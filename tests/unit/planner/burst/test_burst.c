@@ -467,6 +467,42 @@ static void any_trigger_and_all_guards(void **state)
 	end(&s);
 }
 
+#define ASKS "the policy requires approval by an administrator, and the work is not approved "
+#define COMMAND ": drover approve burst/p/t/w0"
+
+/* The proposal is charged to no budget. */
+static void a_recommendation_names_offer_and_cost(void **state)
+{
+	struct set s;
+	const struct burst_decision *d;
+
+	(void)state;
+	begin(&s);
+	s.p[0].mode = BURST_RECOMMEND;
+	s.in.nwork = 2;
+	d = go(&s);
+	assert_string_equal(burst_text(d, s.a),
+			    ASKS "(1 x OnDemand p5 in b for at most 150.00 EUR)" COMMAND);
+	assert_null(d->offer);
+	assert_ptr_equal(burst_best(d), &s.offers[1]);
+	assert_int_equal(burst_why(d, 1).code, BURST_CHOSEN);
+	assert_int_equal(burst_why(d, 0).code, BURST_DEARER);
+	assert_int_equal(s.b->accounts[0].after, 0);
+	assert_int_equal(s.b->chosen, 0);
+	s.work[0].approved_by = &s.p[0].name;
+	s.work[0].napproved_by = 1;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	assert_int_equal(s.b->accounts[0].after, EUR(150));
+	end(&s);
+	begin(&s);
+	s.p[0].trigger.approval = true;
+	s.budgets[0].amount = EUR(100);
+	expect(&s,
+	       ASKS "(nothing could be launched now: it may cost 150.00, the budget leaves "
+		    "100.00)" COMMAND,
+	       NULL, NULL);
+}
+
 static void windows_and_freeze_dates_shut_a_policy(void **state)
 {
 	struct set s;
@@ -700,6 +736,7 @@ int main(void)
 		cmocka_unit_test(two_policies_for_one_piece_of_work_are_an_error_of_both),
 		cmocka_unit_test(a_policy_selects_work_whose_pods_all_match),
 		cmocka_unit_test(any_trigger_and_all_guards),
+		cmocka_unit_test(a_recommendation_names_offer_and_cost),
 		cmocka_unit_test(windows_and_freeze_dates_shut_a_policy),
 		cmocka_unit_test(hard_filters_come_before_money),
 		cmocka_unit_test(a_run_time_that_a_tenant_declares_bounds_no_cost),
