@@ -12,7 +12,6 @@ const char *const burst_policy_scope_names[] = {"Policy",   "Tenant", "Workload"
 						"Provider", "Global", NULL};
 const char *const burst_policy_per_names[] = {"Hour",	 "Day",	  "Week", "Month",
 					      "Quarter", "Total", NULL};
-const char *const burst_policy_interconnect_names[] = {"None", "Infiniband", "Efa", NULL};
 
 #define YEAR (366 * DAY)
 #define ANY_COUNT .min = 1, .max = 1000000
@@ -143,11 +142,10 @@ static const struct field tier_fields[] = {
 };
 static const struct field interconnect_fields[] = {
 	FIELD_IN(burst_policy_offer, interconnect, required, "required", FIELD_ENUM,
-		 .enums = burst_policy_interconnect_names, .def = "\"None\"",
-		 .doc = "Interconnect that the instances of one launch must share. None: any "
-			"network will do. Infiniband, Efa: in the controller, every offer is "
-			"refused, because Providers do not report the interconnect yet "
-			"(docs/burst.md)."),
+		 .enums = object_interconnect_names, .def = "\"None\"",
+		 .doc = "Interconnect that the instances must have. None: any network will do. "
+			"Infiniband, Efa: only instance types with this interconnect are launched "
+			"(spec.instanceTypes[].interconnect of the Provider)."),
 	FIELDS_END,
 };
 static const char *const gang_modes[] = {"AllOrNothing", "AtLeast", NULL};

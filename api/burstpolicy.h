@@ -24,11 +24,10 @@
  */
 
 /* Names of the enum values, each list in the order of its enum in planner/burst/burst.h:
- * burst_mode, burst_scope, burst_period and burst_link. */
+ * burst_mode, burst_scope and burst_period. */
 extern const char *const burst_policy_mode_names[];
 extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];
-extern const char *const burst_policy_interconnect_names[];
 
 /* Lowest and highest accepted value, both included. In gang_size, 0 means no bound; in other
  * ranges, 0 is an ordinary bound. */

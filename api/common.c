@@ -410,6 +410,8 @@ struct selector object_selector(const struct object_label_selector *s, struct ar
 	return out;
 }
 
+const char *const object_interconnect_names[] = {"None", "Infiniband", "Efa", NULL};
+
 const char *const object_image_format_names[] = {"raw", "raw+zstd", NULL};
 
 const struct field object_image_fields[] = {

@@ -122,6 +122,10 @@ int object_selector_check(const struct object_label_selector *s, const char *pat
  * selector ({}) match everything. */
 struct selector object_selector(const struct object_label_selector *s, struct arena *a);
 
+/* Network between instances; the order is that of enum burst_link (planner/burst/burst.h). */
+enum object_interconnect { INTERCONNECT_NONE, INTERCONNECT_INFINIBAND, INTERCONNECT_EFA };
+extern const char *const object_interconnect_names[];
+
 enum object_image_format { IMAGE_RAW, IMAGE_RAW_ZSTD };
 extern const char *const object_image_format_names[];
 struct object_image {

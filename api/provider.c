@@ -368,6 +368,11 @@ static const struct field instance_type_fields[] = {
 	      .doc = "Number of EFA network interfaces of an instance, one for each network card. "
 		     "Only for type ec2. If not set, instances have one ordinary network "
 		     "interface."),
+	FIELD(provider_object_instance_type, interconnect, "interconnect", FIELD_ENUM,
+	      .enums = object_interconnect_names,
+	      .doc = "Network that connects instances of this type, for "
+		     "spec.offers[].interconnect of BurstPolicies. Only for types ec2 and exec "
+		     "with exec.elastic. If not set: Efa with efaInterfaces, otherwise None."),
 	FIELDS_END,
 };
 
@@ -510,6 +515,13 @@ static const struct field_rule spec_rules[] = {
 	{"self.type == 'ec2' || !has(self.instanceTypes) || "
 	 "self.instanceTypes.all(t, !has(t.efaInterfaces))",
 	 "efaInterfaces is allowed only for type ec2"},
+	{"self.type == 'ec2' || (has(self.exec) && has(self.exec.elastic) && self.exec.elastic) || "
+	 "!has(self.instanceTypes) || self.instanceTypes.all(t, !has(t.interconnect))",
+	 "interconnect is allowed only for types ec2 and exec with exec.elastic"},
+	{"self.type != 'ec2' || !has(self.instanceTypes) || self.instanceTypes.all(t, "
+	 "!has(t.interconnect) || t.interconnect == 'None' || "
+	 "(t.interconnect == 'Efa' && has(t.efaInterfaces)))",
+	 "for type ec2, interconnect must be None, or Efa with efaInterfaces"},
 	{"self.type != 'ec2' || !has(self.instanceTypes) || "
 	 "self.instanceTypes.all(t, !has(t.currency) || self.instanceTypes.all(u, "
 	 "!has(u.currency) || u.currency == t.currency))",
@@ -699,6 +711,27 @@ static int check_exec(const struct provider_object_spec *s, struct err *e)
 	return 0;
 }
 
+/* Checks that the interconnect of each instance type is one that its instances can have. */
+static int check_interconnects(const struct provider_object_spec *s, struct err *e)
+{
+	for (size_t i = 0; i < s->instance_types.n; i++) {
+		const struct provider_object_instance_type *t = &s->instance_types.v[i];
+
+		if (t->interconnect >= 0 && !s->ec2 && !(s->exec && s->exec->elastic))
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].interconnect: allowed only for "
+				       "types ec2 and exec with exec.elastic",
+				       i);
+		if (s->ec2 && t->interconnect > INTERCONNECT_NONE &&
+		    (t->interconnect != INTERCONNECT_EFA || !t->efa_interfaces))
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.instanceTypes[%zu].interconnect: want None, or Efa "
+				       "with efaInterfaces, for type ec2, got \"%s\"",
+				       i, object_interconnect_names[t->interconnect]);
+	}
+	return 0;
+}
+
 static int check_prices(const struct provider_object_spec *s, struct err *e)
 {
 	for (size_t i = 0; i < s->instance_types.n; i++) {
@@ -746,8 +779,8 @@ int provider_object_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.bcm.tls.trustOnFirstUse: not allowed for head nodes, want "
 			       "fingerprint or caSecretRef");
-	if (check_libvirt(s, e) < 0 || check_exec(s, e) < 0 || check_prices(s, e) < 0 ||
-	    provider_object_ec2_check(s, e) < 0)
+	if (check_libvirt(s, e) < 0 || check_exec(s, e) < 0 || check_interconnects(s, e) < 0 ||
+	    check_prices(s, e) < 0 || provider_object_ec2_check(s, e) < 0)
 		return -1;
 	if (n->type == FABRIC_EXEC && !n->exec)
 		return err_set(e, ERR_INVALID, 0, "spec.network.exec: required for type exec");

@@ -104,6 +104,8 @@ struct provider_object_instance_type {
 	const char *currency;
 	/* number of Elastic Fabric Adapters, only for type ec2; 0: one ordinary interface */
 	int64_t efa_interfaces;
+	/* enum object_interconnect, only for elastic Providers; -1: not set */
+	int interconnect;
 };
 struct provider_object_wipe {
 	/* lowest accepted wipe; the members of `floor` are encoded directly in spec.wipe

@@ -77,8 +77,8 @@ static const struct field offer_fields[] = {
 	FIELD(burst_offer, kind.ends_at, "endsAt", FIELD_TIME),
 	FIELD(burst_offer, gpus, "gpus", FIELD_I64, .required = true, .min = 1, .max = 1024),
 	FIELD(burst_offer, product, "gpuProduct", FIELD_STR, .required = true, .max_len = 63),
-	FIELD(burst_offer, link, "interconnect", FIELD_ENUM,
-	      .enums = burst_policy_interconnect_names, .def = "\"None\""),
+	FIELD(burst_offer, link, "interconnect", FIELD_ENUM, .enums = object_interconnect_names,
+	      .def = "\"None\""),
 	FIELDS_END,
 };
 static const struct field failure_fields[] = {

@@ -76,6 +76,7 @@ static void take_offer(struct taking *t, const struct provider_object *p, const 
 		.kind = offer_copy(o, t->a),
 		.priced_at = at,
 		.gpus = provider_type_gpus(type),
+		.link = (enum burst_link)provider_type_interconnect(type),
 		.product = arena_strdup(t->a, str_or(labels_get(&type->labels, PRODUCT), "")),
 	};
 }

@@ -23,6 +23,13 @@ int64_t provider_type_gpus(const struct provider_object_instance_type *t)
 	return q ? quantity_floor(*q) : 0;
 }
 
+enum object_interconnect provider_type_interconnect(const struct provider_object_instance_type *t)
+{
+	if (t->interconnect >= 0)
+		return (enum object_interconnect)t->interconnect;
+	return t->efa_interfaces ? INTERCONNECT_EFA : INTERCONNECT_NONE;
+}
+
 bool provider_is_elastic(const struct provider_object *p)
 {
 	return p && (p->spec.type == PROVIDER_TYPE_EC2 || (p->spec.exec && p->spec.exec->elastic));

@@ -15,6 +15,9 @@ const struct provider_object_instance_type *provider_instance_type(const struct 
 /* Returns the whole GPUs of one machine of the type; 0: none, or t is NULL. */
 int64_t provider_type_gpus(const struct provider_object_instance_type *t);
 
+/* Returns the network between instances of the type: as set, or Efa if they have EFA interfaces. */
+enum object_interconnect provider_type_interconnect(const struct provider_object_instance_type *t);
+
 /* True if the Provider launches and ends instances for claims. p NULL: false. */
 bool provider_is_elastic(const struct provider_object *p);
 

@@ -277,8 +277,6 @@ static const struct unknown {
 	 "runtime: {maxRuntime: 1h, minExpectedRuntime: 1m}"},
 	{"runtime.maxOverheadFraction", "RuntimeUnknown", "maxQueueWait: {default: 1m}", "",
 	 "runtime: {maxRuntime: 1h, maxOverheadFraction: '0.9'}"},
-	{"offers[].interconnect.required", "NoOffer", "maxQueueWait: {default: 1m}",
-	 ", interconnect: {required: Efa}", "runtime: {maxRuntime: 1h}"},
 };
 
 static void unknown_policy(struct scene *s, const struct unknown *u)
@@ -326,6 +324,38 @@ static void what_no_pod_says_is_decided_as_the_page_has_it(void **state)
 		nothing_was_launched(s);
 		stop(s);
 	}
+}
+
+/* The Provider does not say how its instances are connected, then that they have InfiniBand. */
+static void an_offer_has_the_interconnect_of_its_type(void **state)
+{
+	static const struct unknown asks = {.trigger = "maxQueueWait: {default: 1m}",
+					    .offer = ", interconnect: {required: Infiniband}",
+					    .spec = "runtime: {maxRuntime: 1h}"};
+	static const char *const want[] = {"NoOffer", "Chosen"};
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7250);
+	unknown_policy(s, &asks);
+	world_replica(&s->w);
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	for (size_t i = 0; i < 2; i++) {
+		json_t *st;
+
+		if (i)
+			world_do(&s->w, &s->w.host, "PATCH",
+				 "/apis/drover.dev/v1alpha1/providers/sky",
+				 json_pack("{s:{s:[{s:s, s:{s:s, s:s}, s:s}]}}", "spec",
+					   "instanceTypes", "name", "gpu-8", "capacity", "cpu", "4",
+					   "nvidia.com/gpu", "8", "interconnect", "Infiniband"));
+		world_run(&s->w, 150 * 1000);
+		st = status(s, "research", NULL, 0);
+		assert_string_equal(str_or(of_row(st, "default/train", "reason"), "none"), want[i]);
+		json_decref(st);
+	}
+	nothing_was_launched(s);
+	stop(s);
 }
 
 /* What a pod declares, and the decision that follows. */
@@ -383,6 +413,7 @@ int main(void)
 		cmocka_unit_test(what_runs_and_what_has_ended_counts),
 		cmocka_unit_test(what_a_pod_declares_counts),
 		cmocka_unit_test(what_no_pod_says_is_decided_as_the_page_has_it),
+		cmocka_unit_test(an_offer_has_the_interconnect_of_its_type),
 	};
 
 	mem_init();

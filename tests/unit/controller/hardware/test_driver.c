@@ -308,6 +308,15 @@ static void an_instance_type_is_found_by_its_name(void **state)
 	assert_string_equal(provider_instance_type(p, "hgx")->name, "hgx");
 	assert_null(provider_instance_type(p, "dgx"));
 	assert_null(provider_instance_type(p, NULL));
+	assert_int_equal(provider_type_interconnect(
+				 &(struct provider_object_instance_type){.interconnect = -1}),
+			 INTERCONNECT_NONE);
+	assert_int_equal(provider_type_interconnect(&(struct provider_object_instance_type){
+				 .interconnect = -1, .efa_interfaces = 2}),
+			 INTERCONNECT_EFA);
+	assert_int_equal(provider_type_interconnect(&(struct provider_object_instance_type){
+				 .interconnect = INTERCONNECT_NONE, .efa_interfaces = 2}),
+			 INTERCONNECT_NONE);
 }
 
 /* --- attaching a machine ---------------------------------------------------------------------- */
