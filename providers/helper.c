@@ -11,9 +11,14 @@
 #define SPARE_MS 1000
 #define TEXT_MAX 2048
 
-static struct provider_machine *machine_of(const struct job *j)
+struct helper_machine *helper_machine_of(const struct provider_machine *m)
 {
-	return (struct provider_machine *)j->machine;
+	return container_of(m, struct helper_machine, base);
+}
+
+static struct helper_machine *machine_of(const struct job *j)
+{
+	return helper_machine_of(j->machine);
 }
 
 static int64_t left_ms(const struct job *j)
@@ -27,7 +32,7 @@ static void request(struct job *j, json_t *request_, int64_t limit_ms,
 		    void (*done)(const json_t *reply, int64_t sent_at, const struct err *e,
 				 void *arg))
 {
-	struct provider_machine *m = machine_of(j);
+	struct helper_machine *m = machine_of(j);
 
 	if (request_) {
 		json_object_set_new(request_, m->helper->words->thing, json_string(m->name));
@@ -238,7 +243,7 @@ struct provider_machine *helper_attach(struct provider *p, const struct provider
 {
 	struct helper *g = p->state;
 	const char *name = name_of(g, s->bmc_address);
-	struct provider_machine *m;
+	struct helper_machine *m;
 
 	if (!name) {
 		err_note(e, ERR_INVALID, PROVIDER_ADDRESS,
@@ -249,18 +254,20 @@ struct provider_machine *helper_attach(struct provider *p, const struct provider
 			 str_or(s->bmc_address, "nothing"));
 		return NULL;
 	}
-	m = mem_new(struct provider_machine);
-	job_machine_init(&m->jobs, &g->queue);
+	m = mem_new(struct helper_machine);
+	job_machine_init(&m->base, &g->queue);
 	m->helper = g;
 	m->name = mem_strdup(name);
-	return m;
+	return &m->base;
 }
 
-void helper_detach(struct provider *p, struct provider_machine *m)
+void helper_detach(struct provider *p, struct provider_machine *base)
 {
+	struct helper_machine *m = helper_machine_of(base);
+
 	(void)p;
 	child_call_drop(m->request);
-	job_machine_done(&m->jobs);
+	job_machine_done(base);
 	free(m->name);
 	free(m);
 }
@@ -268,14 +275,14 @@ void helper_detach(struct provider *p, struct provider_machine *m)
 void helper_observe(struct provider *p, struct provider_machine *m, const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_OBSERVE, c);
+	job_ask(m, JOB_OBSERVE, c);
 }
 
 void helper_power(struct provider *p, struct provider_machine *m, bool on,
 		  const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_POWER, c)->on = on;
+	job_ask(m, JOB_POWER, c)->on = on;
 }
 
 void helper_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -283,11 +290,11 @@ void helper_boot(struct provider *p, struct provider_machine *m, enum provider_b
 {
 	struct job *j;
 
-	if (how == PROVIDER_BOOT_HTTP && !m->helper->words->http) {
+	if (how == PROVIDER_BOOT_HTTP && !helper_machine_of(m)->helper->words->http) {
 		provider_refuse(p, c, "boot by HTTP");
 		return;
 	}
-	j = job_ask(&m->jobs, JOB_BOOT, c);
+	j = job_ask(m, JOB_BOOT, c);
 	j->how = how;
 	j->url = how == PROVIDER_BOOT_HTTP ? mem_strdup(url) : NULL;
 }
@@ -296,12 +303,12 @@ void helper_media(struct provider *p, struct provider_machine *m, const char *ur
 		  const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_MEDIA, c)->url = mem_strdup(url);
+	job_ask(m, JOB_MEDIA, c)->url = mem_strdup(url);
 }
 
 void helper_ask(struct provider_machine *m, enum job_kind kind, json_t *request_,
 		const struct provider_call *c)
 {
-	job_ask(&m->jobs, kind, c)->text = json_text(request_);
+	job_ask(m, kind, c)->text = json_text(request_);
 	json_decref(request_);
 }

@@ -36,10 +36,8 @@ struct helper {
 	struct list elastic;
 };
 
-struct provider_machine {
-	/* Machine queue. Must be the first member: a pointer to the machine queue is cast to a
-	 * pointer to the machine. */
-	struct job_machine jobs;
+struct helper_machine {
+	struct provider_machine base;
 	struct helper *helper;
 	/* Name of the machine in requests to the process. */
 	char *name;
@@ -52,6 +50,9 @@ struct provider_machine {
  * not set them. */
 struct helper *helper_new(const struct helper_words *words, const struct provider_spec *s,
 			  struct child *child, double rate, unsigned concurrent);
+
+/* Returns the machine that contains m, which helper_attach() returned. */
+struct helper_machine *helper_machine_of(const struct provider_machine *m);
 
 /* Queues a job of this kind that sends one request. Adds the machine's name, the operation and the
  * fence to the request. Takes ownership of request. */

@@ -71,10 +71,8 @@ struct pause {
 	int64_t not_before;
 };
 
-struct provider_machine {
-	/* Machine queue. Must be the first member: a pointer to the machine queue is cast to a
-	 * pointer to the machine. */
-	struct job_machine jobs;
+struct ipmi_machine {
+	struct provider_machine base;
 	struct ipmi_provider *ip;
 	struct loop_group *group;
 	char *host, *port, *user;
@@ -107,12 +105,12 @@ struct provider_machine {
 	int64_t asked_at;
 };
 
-static struct provider_machine *machine_of(const struct job *j)
+static struct ipmi_machine *machine_of(const struct provider_machine *m)
 {
-	return (struct provider_machine *)j->machine;
+	return container_of(m, struct ipmi_machine, base);
 }
 
-static void process_over(struct provider_machine *m)
+static void process_over(struct ipmi_machine *m)
 {
 	loop_child_free(m->process);
 	m->process = NULL;
@@ -123,8 +121,7 @@ static void process_over(struct provider_machine *m)
 	m->not_before = /* mutant: ipmi-pause */ loop_now(loop_of(m->group)) + PAUSE_MS;
 }
 
-static void end(struct provider_machine *m, const struct provider_observation *o,
-		const struct err *e)
+static void end(struct ipmi_machine *m, const struct provider_observation *o, const struct err *e)
 {
 	struct job *j = m->job;
 
@@ -132,7 +129,7 @@ static void end(struct provider_machine *m, const struct provider_observation *o
 	job_end(j, o, e); /* Call job_end() last: done() may detach the machine. */
 }
 
-static void fail(struct provider_machine *m, struct err *e)
+static void fail(struct ipmi_machine *m, struct err *e)
 {
 	e->scope = ERR_MACHINE;
 	end(m, NULL, e);
@@ -209,7 +206,7 @@ static enum provider_override override_of(const char *text)
 	}
 }
 
-static int see(struct provider_machine *m, struct err *e)
+static int see(struct ipmi_machine *m, struct err *e)
 {
 	struct job *j = m->job;
 	struct provider_observation *o = &j->seen;
@@ -243,7 +240,7 @@ static int see(struct provider_machine *m, struct err *e)
 }
 
 /* Sets *e to the reason why ipmitool failed, from its output. Returns -1. */
-static int why(struct provider_machine *m, struct err *e)
+static int why(struct ipmi_machine *m, struct err *e)
 {
 	static const struct {
 		const char *words;
@@ -279,12 +276,12 @@ static int why(struct provider_machine *m, struct err *e)
 
 /* --- the process ------------------------------------------------------------------------------ */
 
-static void after_pause(struct provider_machine *m);
+static void after_pause(struct ipmi_machine *m);
 
 /* Appends a line of output to m->out. Drops output beyond OUTPUT_MAX. */
 static void on_line(const char *line, size_t len, void *arg)
 {
-	struct provider_machine *m = arg;
+	struct ipmi_machine *m = arg;
 	struct err e;
 
 	if (buf_add(&m->out, line, len, &e) < 0 || buf_add(&m->out, "\n", 1, &e) < 0)
@@ -295,11 +292,11 @@ static void on_stderr(const char *data, size_t len, void *arg)
 {
 	struct err e;
 
-	if (buf_add(&((struct provider_machine *)arg)->words, data, len, &e) < 0)
+	if (buf_add(&((struct ipmi_machine *)arg)->words, data, len, &e) < 0)
 		return;
 }
 
-static void unsensed(struct provider_machine *m, const char *why)
+static void unsensed(struct ipmi_machine *m, const char *why)
 {
 	m->sensed = false;
 	str_copy(m->unsensed, sizeof(m->unsensed), why);
@@ -308,7 +305,7 @@ static void unsensed(struct provider_machine *m, const char *why)
 
 /* Evaluates the sensor list in m->out. If the list is incomplete, it could hide a critical sensor,
  * so it is used only if it shows a critical one. */
-static void see_sensors(struct provider_machine *m, int status)
+static void see_sensors(struct ipmi_machine *m, int status)
 {
 	char fault[sizeof(m->fault)], text[sizeof(m->unsensed)];
 	size_t rows = ipmi_sensors(m->out.data, fault, sizeof(fault));
@@ -327,7 +324,7 @@ static void see_sensors(struct provider_machine *m, int status)
 }
 
 /* Ends the sensor process, and starts the job that came meanwhile, if any. */
-static void sensing_over(struct provider_machine *m)
+static void sensing_over(struct ipmi_machine *m)
 {
 	process_over(m);
 	if (m->job)
@@ -336,7 +333,7 @@ static void sensing_over(struct provider_machine *m)
 
 /* Call after an observation: schedules a sensor read if one is due and the BMC has sensor
  * records. */
-static void plan_sensing(struct provider_machine *m)
+static void plan_sensing(struct ipmi_machine *m)
 {
 	char count[16];
 	int64_t n;
@@ -351,7 +348,7 @@ static void plan_sensing(struct provider_machine *m)
 		unsensed(m, "the BMC reports no sensor records");
 }
 
-static void looked(struct provider_machine *m)
+static void looked(struct ipmi_machine *m)
 {
 	struct job *j = m->job;
 	struct err e;
@@ -384,7 +381,7 @@ static void looked(struct provider_machine *m)
 
 static void on_exit_(int status, const struct err *e, void *arg)
 {
-	struct provider_machine *m = arg;
+	struct ipmi_machine *m = arg;
 	struct err mine;
 
 	if (m->sensing) {
@@ -411,7 +408,7 @@ static void on_exit_(int status, const struct err *e, void *arg)
 
 static void on_limit(void *arg)
 {
-	struct provider_machine *m = arg;
+	struct ipmi_machine *m = arg;
 	struct err e;
 
 	loop_child_kill(m->process, SIGKILL);
@@ -426,7 +423,7 @@ static void on_limit(void *arg)
 	fail(m, &e);
 }
 
-static bool spawn(struct provider_machine *m, const char *const *command, const char *input,
+static bool spawn(struct ipmi_machine *m, const char *const *command, const char *input,
 		  struct err *e)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
@@ -471,7 +468,7 @@ static void go(void *arg)
 	static const char *const on[] = {"chassis", "power", "on", NULL};
 	static const char *const off[] = {"chassis", "power", "off", NULL};
 	static const char *const none[] = {"chassis", "bootdev", "none", NULL};
-	struct provider_machine *m = arg;
+	struct ipmi_machine *m = arg;
 	struct job *j = m->job;
 	bool begun;
 	struct err e;
@@ -497,7 +494,7 @@ static void go(void *arg)
 static void sense(void *arg)
 {
 	static const char *const shell[] = {"shell", NULL};
-	struct provider_machine *m = arg;
+	struct ipmi_machine *m = arg;
 	struct err e;
 
 	if (m->process || (m->job && m->job->kind != JOB_OBSERVE) ||
@@ -514,7 +511,7 @@ static void sense(void *arg)
 	}
 }
 
-static void after_pause(struct provider_machine *m)
+static void after_pause(struct ipmi_machine *m)
 {
 	int64_t wait = m->not_before - loop_now(loop_of(m->group));
 
@@ -523,7 +520,7 @@ static void after_pause(struct provider_machine *m)
 
 static void run(struct job *j)
 {
-	struct provider_machine *m = machine_of(j);
+	struct ipmi_machine *m = machine_of(j->machine);
 	struct err e;
 
 	m->job = j;
@@ -565,7 +562,7 @@ static struct provider_machine *ipmi_attach(struct provider *p,
 {
 	struct ipmi_provider *ip = p->state;
 	const struct pause *last;
-	struct provider_machine *m;
+	struct ipmi_machine *m;
 	char *host = NULL, *port = NULL;
 
 	if (ipmi_parse_address(s->bmc_address, &host, &port, e) < 0)
@@ -575,8 +572,8 @@ static struct provider_machine *ipmi_attach(struct provider *p,
 		free(port);
 		return NULL;
 	}
-	m = mem_new(struct provider_machine);
-	job_machine_init(&m->jobs, &ip->queue);
+	m = mem_new(struct ipmi_machine);
+	job_machine_init(&m->base, &ip->queue);
 	m->ip = ip;
 	m->group = ip->queue.group;
 	m->host = host;
@@ -591,11 +588,12 @@ static struct provider_machine *ipmi_attach(struct provider *p,
 	loop_timer_init(&m->limit, m->group, on_limit, m);
 	buf_init(&m->out, OUTPUT_MAX);
 	buf_init(&m->words, OUTPUT_MAX);
-	return m;
+	return &m->base;
 }
 
-static void ipmi_detach(struct provider *p, struct provider_machine *m)
+static void ipmi_detach(struct provider *p, struct provider_machine *base)
 {
+	struct ipmi_machine *m = machine_of(base);
 	struct ipmi_provider *ip = p->state;
 	struct pause *last;
 
@@ -612,7 +610,7 @@ static void ipmi_detach(struct provider *p, struct provider_machine *m)
 		last->not_before = m->not_before;
 		map_put(ip->paused, m->host, last);
 	}
-	job_machine_done(&m->jobs);
+	job_machine_done(base);
 	buf_done(&m->out);
 	buf_done(&m->words);
 	secret_free(m->password);
@@ -626,14 +624,14 @@ static void ipmi_observe(struct provider *p, struct provider_machine *m,
 			 const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_OBSERVE, c);
+	job_ask(m, JOB_OBSERVE, c);
 }
 
 static void ipmi_power(struct provider *p, struct provider_machine *m, bool on,
 		       const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_POWER, c)->on = on;
+	job_ask(m, JOB_POWER, c)->on = on;
 }
 
 static void ipmi_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -641,7 +639,7 @@ static void ipmi_boot(struct provider *p, struct provider_machine *m, enum provi
 {
 	(void)url;
 	if (how == PROVIDER_BOOT_DISK)
-		job_ask(&m->jobs, JOB_BOOT, c)->how = how;
+		job_ask(m, JOB_BOOT, c)->how = how;
 	else
 		provider_refuse(p, c, how == PROVIDER_BOOT_HTTP ? "HTTP boot" : "virtual media");
 }

@@ -51,14 +51,14 @@ static void clock_stops(struct job *j)
 	loop_timer_stop(&j->limit);
 }
 
-static void machine_asked(struct job_machine *machine)
+static void machine_asked(struct provider_machine *machine)
 {
 	machine->asked = true;
 	list_for_each (j, &machine->jobs, struct job, sibling)
 		clock_starts(j);
 }
 
-static void machine_left(struct job_machine *machine)
+static void machine_left(struct provider_machine *machine)
 {
 	machine->busy = machine->asked = false;
 	machine->silent = 0;
@@ -179,7 +179,8 @@ static void pump(void *arg)
 	}
 }
 
-struct job *job_ask(struct job_machine *machine, enum job_kind kind, const struct provider_call *c)
+struct job *job_ask(struct provider_machine *machine, enum job_kind kind,
+		    const struct provider_call *c)
 {
 	struct job_queue *queue = machine->queue;
 	struct job *j = mem_new(struct job);
@@ -227,13 +228,13 @@ void job_queue_done(struct job_queue *queue)
 	loop_timer_stop(&queue->pump);
 }
 
-void job_machine_init(struct job_machine *machine, struct job_queue *queue)
+void job_machine_init(struct provider_machine *machine, struct job_queue *queue)
 {
-	*machine = (struct job_machine){.queue = queue};
+	*machine = (struct provider_machine){.queue = queue};
 	list_init(&machine->jobs);
 }
 
-void job_machine_done(struct job_machine *machine)
+void job_machine_done(struct provider_machine *machine)
 {
 	list_for_each (j, &machine->jobs, struct job, sibling) {
 		if (j->running)

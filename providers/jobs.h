@@ -18,7 +18,8 @@
  * `concurrent` slow jobs run in addition, so that hundreds of BMCs that do not answer occupy no
  * slots of BMCs that do.
  *
- * A job_queue is the queue of a provider, a job_machine the queue of one machine.
+ * A job_queue is the queue of a provider. The queue of one machine is in its struct
+ * provider_machine, which each implementation embeds in a struct of its own.
  *
  *   waiting --pump--> running (run() was called) --job_end()--> done
  *      \--- 60 s ---> timed out \--- 60 s ---> abandoned: done() was called; the job still runs,
@@ -67,8 +68,9 @@ struct job_queue {
 	bool over;
 	void (*run)(struct job *j);
 };
-/* The job queue of one machine. Embedded as the first member of struct provider_machine. */
-struct job_machine {
+/* What all implementations know of one machine: its job queue. An implementation embeds this struct
+ * as the member `base` of its own struct, and finds that with container_of(). */
+struct provider_machine {
 	struct job_queue *queue;
 	/* All jobs of this machine, waiting and running, linked by job.sibling */
 	struct list jobs;
@@ -83,7 +85,7 @@ struct job_machine {
 };
 struct job {
 	struct list link, sibling;
-	struct job_machine *machine;
+	struct provider_machine *machine;
 	enum job_kind kind;
 	bool on, running, slow, abandoned;
 	enum provider_boot how;
@@ -118,12 +120,13 @@ void job_queue_init(struct job_queue *queue, const struct provider_spec *s, doub
 		    unsigned concurrent, void (*run)(struct job *j));
 void job_queue_over(struct job_queue *queue, struct loop_group *g, void (*run)(struct job *j));
 void job_queue_done(struct job_queue *queue);
-void job_machine_init(struct job_machine *machine, struct job_queue *queue);
-void job_machine_done(struct job_machine *machine);
+void job_machine_init(struct provider_machine *machine, struct job_queue *queue);
+void job_machine_done(struct provider_machine *machine);
 
 /* Queues a call as a job of this kind and returns the job. The caller may set the job's parameters
  * (on, how, url ...) until the next loop turn. */
-struct job *job_ask(struct job_machine *machine, enum job_kind kind, const struct provider_call *c);
+struct job *job_ask(struct provider_machine *machine, enum job_kind kind,
+		    const struct provider_call *c);
 /* For a queue made with job_queue_over() only. Call when the job's turn in the other provider's
  * queue has come, after waited_ms there, so that the machine is asked now. */
 void job_begun(struct job *j, int64_t waited_ms);

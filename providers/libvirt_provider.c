@@ -102,7 +102,7 @@ static void ask_about(struct provider_machine *m, enum job_kind kind, json_t *re
 {
 	json_object_set_new(request_, "uuid", json_string(t->uuid));
 	json_object_set_new(request_, "owner", json_string(t->owner));
-	json_object_set_new(request_, "machine", json_string(m->name));
+	json_object_set_new(request_, "machine", json_string(helper_machine_of(m)->name));
 	helper_ask(m, kind, request_, c);
 }
 

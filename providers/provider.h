@@ -83,7 +83,8 @@ struct provider_spec {
 	struct call_watch watch;
 };
 struct provider;
-/* State that a provider keeps for one machine: session and queue. */
+/* State that a provider keeps for one machine: session and queue. Opaque to callers; jobs.h defines
+ * the part that all implementations share. */
 struct provider_machine;
 
 struct provider_machine_spec {

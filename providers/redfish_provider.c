@@ -27,16 +27,19 @@ struct redfish_provider {
 _Static_assert(REDFISH_ADDRESS == PROVIDER_ADDRESS, "one code");
 _Static_assert(REDFISH_PASSWORD_CHANGE == PROVIDER_PASSWORD_CHANGE, "one code");
 
-struct provider_machine {
-	/* Machine queue. Must be the first member: a pointer to the machine queue is cast to a
-	 * pointer to the machine. */
-	struct job_machine jobs;
+struct redfish_machine {
+	struct provider_machine base;
 	struct redfish *bmc;
 };
 
+static struct redfish_machine *machine_of(const struct provider_machine *m)
+{
+	return container_of(m, struct redfish_machine, base);
+}
+
 static struct redfish *bmc_of(const struct job *j)
 {
-	return ((struct provider_machine *)j->machine)->bmc;
+	return machine_of(j->machine)->bmc;
 }
 
 /* may_act() for the Redfish client; arg is the job. True if the job may send a change now. False
@@ -293,45 +296,47 @@ static struct provider_machine *redfish_attach(struct provider *p,
 		.fits = fits,
 	};
 	struct redfish *bmc = redfish_new(rp->group, rp->http, &spec, e);
-	struct provider_machine *m;
+	struct redfish_machine *m;
 
 	if (!bmc) {
 		err_note_wrap(e, "machine %s", s->name);
 		return NULL;
 	}
-	m = mem_new(struct provider_machine);
-	job_machine_init(&m->jobs, &rp->queue);
+	m = mem_new(struct redfish_machine);
+	job_machine_init(&m->base, &rp->queue);
 	m->bmc = bmc;
-	return m;
+	return &m->base;
 }
 
 static void redfish_detach(struct provider *p, struct provider_machine *m)
 {
+	struct redfish_machine *rm = machine_of(m);
+
 	(void)p;
-	redfish_free(m->bmc);
-	job_machine_done(&m->jobs);
-	free(m);
+	redfish_free(rm->bmc);
+	job_machine_done(m);
+	free(rm);
 }
 
 static void redfish_observe(struct provider *p, struct provider_machine *m,
 			    const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_OBSERVE, c);
+	job_ask(m, JOB_OBSERVE, c);
 }
 
 static void redfish_switch(struct provider *p, struct provider_machine *m, bool on,
 			   const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_POWER, c)->on = on;
+	job_ask(m, JOB_POWER, c)->on = on;
 }
 
 static void redfish_boot_from(struct provider *p, struct provider_machine *m,
 			      enum provider_boot how, const char *url,
 			      const struct provider_call *c)
 {
-	struct job *j = job_ask(&m->jobs, JOB_BOOT, c);
+	struct job *j = job_ask(m, JOB_BOOT, c);
 
 	(void)p;
 	j->how = how;
@@ -341,7 +346,7 @@ static void redfish_boot_from(struct provider *p, struct provider_machine *m,
 static void redfish_put_media(struct provider *p, struct provider_machine *m, const char *url,
 			      const struct provider_call *c)
 {
-	struct job *j = job_ask(&m->jobs, JOB_MEDIA, c);
+	struct job *j = job_ask(m, JOB_MEDIA, c);
 
 	(void)p;
 	j->url = mem_strdup(url);
@@ -352,13 +357,15 @@ static void redfish_drives_of(struct provider *p, struct provider_machine *m,
 			      const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_DRIVES, c)->text = mem_strdup(c->unless_firmware);
+	job_ask(m, JOB_DRIVES, c)->text = mem_strdup(c->unless_firmware);
 }
 
 static const char *redfish_session(const struct provider_machine *m, bool *only)
 {
-	*only = redfish_session_is_only(m->bmc);
-	return redfish_session_uri(m->bmc);
+	const struct redfish *bmc = machine_of(m)->bmc;
+
+	*only = redfish_session_is_only(bmc);
+	return redfish_session_uri(bmc);
 }
 
 static bool redfish_known(const struct provider_machine *m, struct provider_bmc *out)
@@ -369,7 +376,7 @@ static bool redfish_known(const struct provider_machine *m, struct provider_bmc 
 					   [REDFISH_SLOT_HTTPS] = "HTTPS"};
 	static const char *const logins[] = {
 		[REDFISH_LOGIN_SESSION] = "Session", [REDFISH_LOGIN_BASIC] = "Basic"};
-	struct redfish_facts k = redfish_facts(m->bmc);
+	struct redfish_facts k = redfish_facts(machine_of(m)->bmc);
 
 	*out = (struct provider_bmc){.vendor = k.vendor,
 				     .product = k.product,
@@ -387,14 +394,14 @@ static bool redfish_known(const struct provider_machine *m, struct provider_bmc 
 
 static void redfish_take_session(struct provider_machine *m, const char *session)
 {
-	redfish_inherit(m->bmc, session);
+	redfish_inherit(machine_of(m)->bmc, session);
 }
 
 static void redfish_leave(struct provider *p, struct provider_machine *m,
 			  const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_LOG_OUT, c);
+	job_ask(m, JOB_LOG_OUT, c);
 }
 
 static const struct provider_hardware_ops hardware = {

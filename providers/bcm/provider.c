@@ -51,12 +51,10 @@ struct bcm_provider {
 	void *found_arg;
 };
 
-struct provider_machine {
-	/* Must be first: machine_of() casts a job's machine (the queue of one machine) to the
-	 * machine */
-	struct job_machine jobs;
+struct bcm_machine {
+	struct provider_machine base;
 	struct bcm_provider *bp;
-	/* The same machine as attached to bp->bmcs; its type is private to the redfish provider */
+	/* The same machine as attached to bp->bmcs */
 	struct provider_machine *bmc;
 	char *name, *uid, *node, *bmc_host;
 	/* Calls in progress for the running job: request, asker, acquire; NULL: none */
@@ -65,9 +63,14 @@ struct provider_machine {
 	struct bcm_acquire *acquire;
 };
 
-static struct provider_machine *machine_of(const struct job *j)
+static struct bcm_machine *bcm_machine_of(const struct provider_machine *m)
 {
-	return (struct provider_machine *)j->machine;
+	return container_of(m, struct bcm_machine, base);
+}
+
+static struct bcm_machine *machine_of(const struct job *j)
+{
+	return bcm_machine_of(j->machine);
 }
 
 /* Attributes errors and timeouts of the job from now on to BCM, not to the BMC. */
@@ -447,30 +450,32 @@ static struct provider_machine *bcm_attach(struct provider *p,
 					   const struct provider_machine_spec *s, struct err *e)
 {
 	struct bcm_provider *bp = p->state;
-	struct provider_machine *bmc = bp->bmcs.ops->attach(&bp->bmcs, s, e), *m;
+	struct provider_machine *bmc = bp->bmcs.ops->attach(&bp->bmcs, s, e);
+	struct bcm_machine *m;
 
 	if (!bmc)
 		return NULL;
-	m = mem_new(struct provider_machine);
-	job_machine_init(&m->jobs, &bp->queue);
+	m = mem_new(struct bcm_machine);
+	job_machine_init(&m->base, &bp->queue);
 	m->bp = bp;
 	m->bmc = bmc;
 	m->name = mem_strdup(s->name);
 	m->uid = mem_strdup(s->uid);
 	m->node = mem_strdup(str_or(s->node, s->name));
 	m->bmc_host = host_of(s->bmc_address);
-	return m;
+	return &m->base;
 }
 
-static void bcm_detach(struct provider *p, struct provider_machine *m)
+static void bcm_detach(struct provider *p, struct provider_machine *base)
 {
 	struct bcm_provider *bp = p->state;
+	struct bcm_machine *m = bcm_machine_of(base);
 
 	bp->bmcs.ops->detach(&bp->bmcs, m->bmc);
 	bcm_cancel(m->request);
 	bcm_status_cancel(m->asker);
 	bcm_acquire_cancel(m->acquire);
-	job_machine_done(&m->jobs);
+	job_machine_done(base);
 	free(m->name);
 	free(m->uid);
 	free(m->node);
@@ -484,16 +489,16 @@ static void bcm_observe(struct provider *p, struct provider_machine *m,
 	struct bcm_provider *bp = p->state;
 
 	if (c->handle)
-		job_ask(&m->jobs, JOB_OBSERVE, c);
+		job_ask(m, JOB_OBSERVE, c);
 	else
-		bp->bmcs.ops->hardware->observe(&bp->bmcs, m->bmc, c);
+		bp->bmcs.ops->hardware->observe(&bp->bmcs, bcm_machine_of(m)->bmc, c);
 }
 
 static void bcm_power(struct provider *p, struct provider_machine *m, bool on,
 		      const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_POWER, c)->on = on;
+	job_ask(m, JOB_POWER, c)->on = on;
 }
 
 static void bcm_boot(struct provider *p, struct provider_machine *m, enum provider_boot how,
@@ -501,7 +506,7 @@ static void bcm_boot(struct provider *p, struct provider_machine *m, enum provid
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->hardware->boot(&bp->bmcs, m->bmc, how, url, c);
+	bp->bmcs.ops->hardware->boot(&bp->bmcs, bcm_machine_of(m)->bmc, how, url, c);
 }
 
 static void bcm_media(struct provider *p, struct provider_machine *m, const char *url,
@@ -509,7 +514,7 @@ static void bcm_media(struct provider *p, struct provider_machine *m, const char
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->hardware->media(&bp->bmcs, m->bmc, url, c);
+	bp->bmcs.ops->hardware->media(&bp->bmcs, bcm_machine_of(m)->bmc, url, c);
 }
 
 static void bcm_drives(struct provider *p, struct provider_machine *m,
@@ -517,7 +522,7 @@ static void bcm_drives(struct provider *p, struct provider_machine *m,
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->hardware->drives(&bp->bmcs, m->bmc, c);
+	bp->bmcs.ops->hardware->drives(&bp->bmcs, bcm_machine_of(m)->bmc, c);
 }
 
 static void bcm_log_out(struct provider *p, struct provider_machine *m,
@@ -525,13 +530,13 @@ static void bcm_log_out(struct provider *p, struct provider_machine *m,
 {
 	struct bcm_provider *bp = p->state;
 
-	bp->bmcs.ops->hardware->log_out(&bp->bmcs, m->bmc, c);
+	bp->bmcs.ops->hardware->log_out(&bp->bmcs, bcm_machine_of(m)->bmc, c);
 }
 
 static void bcm_acquire_slot(struct provider *p, struct provider_machine *m,
 			     const struct provider_target *t, const struct provider_call *c)
 {
-	struct job *j = job_ask(&m->jobs, JOB_ACQUIRE, c);
+	struct job *j = job_ask(m, JOB_ACQUIRE, c);
 	const char **clear;
 
 	(void)p;
@@ -550,7 +555,7 @@ static void bcm_release_slot(struct provider *p, struct provider_machine *m,
 			     const struct provider_call *c)
 {
 	(void)p;
-	job_ask(&m->jobs, JOB_RELEASE, c);
+	job_ask(m, JOB_RELEASE, c);
 }
 
 static void on_found(const struct provider_inventory *i, const struct err *e, void *arg)
@@ -576,7 +581,9 @@ static void bcm_discover_slot(struct provider *p,
 
 static bool bcm_bmc(const struct provider_machine *m, struct provider_bmc *out)
 {
-	return m->bmc && m->bp->bmcs.ops->hardware->bmc(m->bmc, out);
+	const struct bcm_machine *bm = bcm_machine_of(m);
+
+	return bm->bmc && bm->bp->bmcs.ops->hardware->bmc(bm->bmc, out);
 }
 
 static const struct provider_hardware_ops hardware = {

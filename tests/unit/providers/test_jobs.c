@@ -3,13 +3,13 @@
 #include "tests/simulated/loop_sim.h"
 #include "providers/jobs.h"
 
-/* One machine queue (job_queue) of a host with three machines (job_machine). run() leaves each job
+/* One machine queue (job_queue) of a host with three machines. run() leaves each job
  * running until the test ends it */
 struct fixture {
 	struct loop *loop;
 	struct loop_group *group;
 	struct job_queue line;
-	struct job_machine seat[3];
+	struct provider_machine seat[3];
 	struct job *running[8];
 	unsigned ran;
 	bool allowed;
