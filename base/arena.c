@@ -37,21 +37,21 @@ enum { GAP = 8 };
 enum { GAP = 0 };
 #endif
 
-struct block {
-	struct block *next;
+struct arena_block {
+	struct arena_block *next;
 	size_t cap, used;
 	max_align_t data[];
 };
 
 struct arena {
-	struct block *head;
+	struct arena_block *head;
 	/* Total number of bytes that the arena has allocated with malloc(). */
 	size_t size;
 	/* Total number of bytes that were allocated in the arena. */
 	size_t used;
 	/* Size of the next ordinary block. */
 	size_t next_size;
-	struct block first;
+	struct arena_block first;
 };
 
 struct arena *arena_new(void)
@@ -79,7 +79,7 @@ struct arena *arena_sized(size_t bytes)
 	a->size = size;
 	a->used = 0;
 	a->next_size = 2 * FIRST;
-	a->first = (struct block){.cap = size - sizeof(*a)};
+	a->first = (struct arena_block){.cap = size - sizeof(*a)};
 	ASAN_POISON_MEMORY_REGION(a->first.data, a->first.cap);
 	a->head = &a->first;
 	return a;
@@ -100,7 +100,7 @@ void arena_note(struct arena_sizes *s, const struct arena *a)
 
 static void drop_blocks(struct arena *a)
 {
-	struct block *b = a->head, *next;
+	struct arena_block *b = a->head, *next;
 
 	for (; b; b = next) {
 		next = b->next;
@@ -117,9 +117,10 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
-static struct block *block_new(struct arena *a, size_t bytes)
+static struct arena_block *block_new(struct arena *a, size_t bytes)
 {
-	struct block *b = bytes < LAZY ? mem_realloc_array(NULL, 1, bytes) : mem_calloc(1, bytes);
+	struct arena_block *b =
+		bytes < LAZY ? mem_realloc_array(NULL, 1, bytes) : mem_calloc(1, bytes);
 
 	b->cap = bytes - sizeof(*b);
 	b->used = 0;
@@ -130,7 +131,7 @@ static struct block *block_new(struct arena *a, size_t bytes)
 
 void *arena_alloc(struct arena *a, size_t size)
 {
-	struct block *b = a->head;
+	struct arena_block *b = a->head;
 	size_t asked = size;
 	void *p;
 
@@ -171,7 +172,7 @@ void *arena_calloc(struct arena *a, size_t n, size_t size)
 /* Returns memory for a text of n bytes, with its final NUL; it is not zeroed. */
 static char *text_alloc(struct arena *a, size_t n)
 {
-	struct block *b = a->head;
+	struct arena_block *b = a->head;
 	char *p;
 
 	if (n > PTRDIFF_MAX - GAP)

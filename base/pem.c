@@ -30,30 +30,30 @@ static void *none(int status)
 }
 
 /* One block of a PEM text, not decrypted. */
-struct block {
+struct pem_block {
 	char *name, *header;
 	unsigned char *data;
 	long len;
 };
 
-static void block_free(struct block *b)
+static void block_free(struct pem_block *b)
 {
 	OPENSSL_secure_clear_free(b->data, (size_t)b->len);
 	OPENSSL_secure_free(b->name);
 	OPENSSL_secure_free(b->header);
-	*b = (struct block){0};
+	*b = (struct pem_block){0};
 }
 
 /* Reads the next block. Returns 1: *b is the block; 0: end of text; -1 with *e: the rest of the
  * text is not PEM. */
-static int block_next(BIO *in, struct block *b, struct err *e)
+static int block_next(BIO *in, struct pem_block *b, struct err *e)
 {
 	unsigned long code;
 
-	*b = (struct block){0};
+	*b = (struct pem_block){0};
 	if (PEM_read_bio_ex(in, &b->name, &b->header, &b->data, &b->len, PEM_FLAG_SECURE) == 1)
 		return 1;
-	*b = (struct block){0};
+	*b = (struct pem_block){0};
 	code = ERR_peek_last_error();
 	ERR_clear_error();
 	if (ERR_GET_LIB(code) == ERR_LIB_PEM && ERR_GET_REASON(code) == PEM_R_NO_START_LINE)
@@ -63,7 +63,7 @@ static int block_next(BIO *in, struct block *b, struct err *e)
 
 /* True if the block is encrypted: by its name, or because it has a header, which PEM uses for
  * encrypted blocks only. */
-static bool is_encrypted(const struct block *b)
+static bool is_encrypted(const struct pem_block *b)
 {
 	return !str_empty(b->header) || str_starts(b->name, "ENCRYPTED ");
 }
@@ -94,13 +94,13 @@ static BIO *reader(const char *text, size_t len, struct err *e)
 
 /* --- certificates ----------------------------------------------------------------------------- */
 
-static bool is_cert(const struct block *b)
+static bool is_cert(const struct pem_block *b)
 {
 	return str_eq(b->name, PEM_STRING_X509) || str_eq(b->name, PEM_STRING_X509_OLD) ||
 	       str_eq(b->name, PEM_STRING_X509_TRUSTED) || str_eq(b->name, "ENCRYPTED CERTIFICATE");
 }
 
-static int add_cert(const struct block *b, BIO *out, struct err *e)
+static int add_cert(const struct pem_block *b, BIO *out, struct err *e)
 {
 	const unsigned char *p = b->data;
 	X509 *x;
@@ -125,7 +125,7 @@ static int add_cert(const struct block *b, BIO *out, struct err *e)
 
 static int add_certs(BIO *in, BIO *out, size_t max, struct err *e)
 {
-	struct block b;
+	struct pem_block b;
 	size_t n = 0;
 	int more, rc;
 
@@ -164,7 +164,7 @@ char *pem_certs(const char *text, size_t len, size_t max, struct err *e)
 
 /* --- private keys ----------------------------------------------------------------------------- */
 
-static EVP_PKEY *key_of(const struct block *b)
+static EVP_PKEY *key_of(const struct pem_block *b)
 {
 	const unsigned char *p = b->data;
 	EVP_PKEY *key = NULL;
@@ -235,7 +235,7 @@ static struct secret *text_of(EVP_PKEY *key, struct err *e)
 	return s;
 }
 
-static struct secret *key_text(const struct block *b, struct err *e)
+static struct secret *key_text(const struct pem_block *b, struct err *e)
 {
 	struct secret *s = NULL;
 	EVP_PKEY *key;
@@ -262,7 +262,7 @@ struct secret *pem_key(const char *text, size_t len, struct err *e)
 	BIO *in = reader(text, len, e);
 	struct secret *s = NULL;
 	bool found = false;
-	struct block b;
+	struct pem_block b;
 	int more = 0;
 
 	if (!in)
@@ -310,7 +310,7 @@ int pem_pair(const char *cert, const struct secret *key, struct err *e)
 {
 	BIO *cert_in = BIO_new_mem_buf(cert, -1);
 	BIO *key_in = BIO_new_mem_buf(secret_expose(key), (int)secret_len(key));
-	struct block cert_b = {0}, key_b = {0};
+	struct pem_block cert_b = {0}, key_b = {0};
 	EVP_PKEY *pkey = NULL;
 	X509 *x = NULL;
 	bool ok = false;

@@ -29,7 +29,7 @@
 #define MAX_TODO 512
 #define MAX_DRIVES 256
 
-enum node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
+enum drive_node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
 
 struct volume {
 	char *path;
@@ -41,7 +41,7 @@ struct volume {
 struct rf_drives {
 	struct arena *strings;
 	struct {
-		enum node node;
+		enum drive_node node;
 		char *path;
 	} todo[MAX_TODO];
 	size_t n, looks;
@@ -74,7 +74,7 @@ void rf_drives_free(struct rf_drives *s)
 	free(s);
 }
 
-static void push(struct rf_drives *s, enum node node,
+static void push(struct rf_drives *s, enum drive_node node,
 		 char *path /* Takes ownership of path; NULL: pushes nothing. */)
 {
 	if (!path || s->n == MAX_TODO || s->looks + s->n >= MAX_LOOKS) {
@@ -85,7 +85,7 @@ static void push(struct rf_drives *s, enum node node,
 	s->todo[s->n++].path = path;
 }
 
-static void push_links(struct redfish *r, enum node node, const json_t *links)
+static void push_links(struct redfish *r, enum drive_node node, const json_t *links)
 {
 	struct err ignored;
 
@@ -93,7 +93,7 @@ static void push_links(struct redfish *r, enum node node, const json_t *links)
 		push(r->drives, node, rf_link(r, json_array_get(links, i - 1), &ignored));
 }
 
-static void push_page(struct redfish *r, enum node node, const json_t *j, const char *member)
+static void push_page(struct redfish *r, enum drive_node node, const json_t *j, const char *member)
 {
 	char name[64];
 	struct err ignored;
@@ -235,7 +235,7 @@ static void on_a_simple(struct redfish *r, const json_t *j)
 /* Records that the BMC does not serve the resource at path. A resource that has disappeared since a
  * collection listed it (404, 410) does not count, because it is no longer part of the list. The
  * Manager does not count either, because only its firmware version is needed. */
-static void on_lacking(struct rf_drives *s, enum node node, const char *path,
+static void on_lacking(struct rf_drives *s, enum drive_node node, const char *path,
 		       const struct rf_reply *p)
 {
 	bool is_gone = p->status == 404 || p->status == 410;
@@ -268,7 +268,7 @@ static void on_look(struct redfish *r, const struct rf_reply *p)
 {
 	struct rf_drives *s = r->drives;
 	const json_t *j = p->json;
-	enum node node;
+	enum drive_node node;
 	char *path;
 
 	if (!s) {

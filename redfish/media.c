@@ -34,18 +34,18 @@
  * for images of that protocol. */
 #define FORMS_MS 600000
 
-enum node { COLLECTION, MANAGERS, MANAGER, SLOT };
+enum media_node { COLLECTION, MANAGERS, MANAGER, SLOT };
 
 struct rf_scan {
 	struct {
-		enum node node;
+		enum media_node node;
 		char *path;
 	} todo[MAX_TODO];
 	size_t n;
 	char *seen[MAX_LOOKS];
 	size_t nseen;
 	/* Type of the last entry in seen. */
-	enum node asked;
+	enum media_node asked;
 	char *second_best;
 	/* The first resource that the BMC does not serve; kind ERR_NONE: none. */
 	struct err lacks;
@@ -72,7 +72,7 @@ void rf_scan_free(struct rf_scan *s)
 
 /* --- the search ------------------------------------------------------------------------------- */
 
-static void push(struct rf_scan *s, enum node node,
+static void push(struct rf_scan *s, enum media_node node,
 		 char *path /* Takes ownership of path; NULL: pushes nothing. */)
 {
 	if (!path)
@@ -93,7 +93,7 @@ static void push(struct rf_scan *s, enum node node,
 
 /* Adds the members of a collection to the stack of the search. The last member is pushed first,
  * because the stack is last in, first out. */
-static void push_members(struct redfish *r, enum node node, const json_t *collection)
+static void push_members(struct redfish *r, enum media_node node, const json_t *collection)
 {
 	const json_t *members = json_object_get(collection, "Members");
 	struct err ignored;
@@ -189,7 +189,7 @@ static bool looked_at_slot(struct redfish *r, const struct rf_reply *p)
 	return false;
 }
 
-static void on_look(struct redfish *r, const struct rf_reply *p, enum node node)
+static void on_look(struct redfish *r, const struct rf_reply *p, enum media_node node)
 {
 	struct err ignored;
 	bool is_none = p->status == 404 || p->status == 405 || p->status == 501;
@@ -254,7 +254,7 @@ static void scan_next(struct redfish *r)
 	struct rf_scan *s = r->op->scan;
 
 	if (s->n > 0 && s->nseen < MAX_LOOKS) {
-		enum node node = s->todo[--s->n].node;
+		enum media_node node = s->todo[--s->n].node;
 		char *path = s->todo[s->n].path;
 
 		s->seen[s->nseen++] = path;

@@ -14,17 +14,17 @@
 
 #define DEPTH 64
 
-struct reader {
+struct exact_reader {
 	const char *text, *p, *end;
 };
 
-static void skip_space(struct reader *r)
+static void skip_space(struct exact_reader *r)
 {
 	while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\n' || *r->p == '\r'))
 		r->p++;
 }
 
-static bool take(struct reader *r, char c)
+static bool take(struct exact_reader *r, char c)
 {
 	skip_space(r);
 	if (r->p == r->end || *r->p != c)
@@ -38,7 +38,7 @@ static bool is_hex(char c)
 	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-static bool read_escape(struct reader *r)
+static bool read_escape(struct exact_reader *r)
 {
 	if (r->p == r->end)
 		return false;
@@ -51,7 +51,7 @@ static bool read_escape(struct reader *r)
 	return true;
 }
 
-static bool read_string(struct reader *r)
+static bool read_string(struct exact_reader *r)
 {
 	size_t used;
 
@@ -75,7 +75,7 @@ static bool read_string(struct reader *r)
 	return take(r, '"');
 }
 
-static bool read_digits(struct reader *r)
+static bool read_digits(struct exact_reader *r)
 {
 	const char *from = r->p;
 
@@ -84,7 +84,7 @@ static bool read_digits(struct reader *r)
 	return r->p > from;
 }
 
-static bool read_number(struct reader *r)
+static bool read_number(struct exact_reader *r)
 {
 	if (r->p < r->end && *r->p == '-')
 		r->p++;
@@ -106,7 +106,7 @@ static bool read_number(struct reader *r)
 	return true;
 }
 
-static bool read_word(struct reader *r, const char *word)
+static bool read_word(struct exact_reader *r, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -116,9 +116,9 @@ static bool read_word(struct reader *r, const char *word)
 	return true;
 }
 
-static bool read_value(struct reader *r, int depth);
+static bool read_value(struct exact_reader *r, int depth);
 
-static bool read_container(struct reader *r, char close, int depth)
+static bool read_container(struct exact_reader *r, char close, int depth)
 {
 	r->p++;
 	if (take(r, close))
@@ -132,7 +132,7 @@ static bool read_container(struct reader *r, char close, int depth)
 	return take(r, close);
 }
 
-static bool read_value(struct reader *r, int depth)
+static bool read_value(struct exact_reader *r, int depth)
 {
 	skip_space(r);
 	if (r->p == r->end || depth > DEPTH)
@@ -157,7 +157,7 @@ static bool read_value(struct reader *r, int depth)
 
 int exact_read(const char *text, size_t len, struct exact *out, struct err *e)
 {
-	struct reader r = {text, text, text + len};
+	struct exact_reader r = {text, text, text + len};
 	const char *from;
 
 	*out = (struct exact){0};

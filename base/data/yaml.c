@@ -11,7 +11,7 @@
 #define YAML_DEPTH_MAX 64 /* Maximum depth of nesting, as in json_parse(). */
 #define COPIED_BYTES_MAX ((size_t)4 << 20)
 
-struct reader {
+struct yaml_reader {
 	yaml_parser_t parser;
 	/* The current event; valid if `have` is set. */
 	yaml_event_t event;
@@ -28,14 +28,14 @@ struct reader {
 	struct err *e;
 };
 
-static int wrong(struct reader *r, const char *what)
+static int wrong(struct yaml_reader *r, const char *what)
 {
 	return err_set(r->e, ERR_INVALID, 0, "line %zu, column %zu: %s",
 		       r->event.start_mark.line + 1, r->event.start_mark.column + 1, what);
 }
 
 /* True if line number `line` (from 0) is indented with a tab. */
-static bool has_tab(const struct reader *r, size_t line)
+static bool has_tab(const struct yaml_reader *r, size_t line)
 {
 	const char *p = r->text, *end = p + r->len;
 
@@ -49,7 +49,7 @@ static bool has_tab(const struct reader *r, size_t line)
 	return false;
 }
 
-static int next(struct reader *r)
+static int next(struct yaml_reader *r)
 {
 	if (r->have)
 		yaml_event_delete(&r->event);
@@ -116,7 +116,7 @@ static bool is_float(const char *s)
 }
 
 /* Resolves a plain scalar by the core schema (YAML 1.2, 10.3.2). */
-static json_t *plain(struct reader *r, const char *s)
+static json_t *plain(struct yaml_reader *r, const char *s)
 {
 	static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
 	static const char *const trues[] = {"true", "True", "TRUE", NULL};
@@ -158,7 +158,7 @@ static json_t *plain(struct reader *r, const char *s)
 
 /* Counts the values and bytes that a copy of j would add. -1: the copies of the document would
  * exceed their limits, or nest too deeply. */
-static int weigh(struct reader *r, const json_t *j, int depth)
+static int weigh(struct yaml_reader *r, const json_t *j, int depth)
 {
 	const char *key;
 	json_t *v;
@@ -181,7 +181,7 @@ static int weigh(struct reader *r, const json_t *j, int depth)
 
 /* Returns a copy of the value of the anchor that the current alias event names. A copy, so that a
  * later change of one value does not change the other. */
-static json_t *alias(struct reader *r, int depth)
+static json_t *alias(struct yaml_reader *r, int depth)
 {
 	const char *name = (const char *)r->event.data.alias.anchor;
 	const json_t *j = json_object_get(r->anchors, name);
@@ -194,7 +194,7 @@ static json_t *alias(struct reader *r, int depth)
 }
 
 /* Records j under name; takes ownership of name. name NULL: no anchor. */
-static void anchor(struct reader *r, char *name, json_t *j)
+static void anchor(struct yaml_reader *r, char *name, json_t *j)
 {
 	if (name && j)
 		json_object_set(r->anchors, name, j);
@@ -202,7 +202,7 @@ static void anchor(struct reader *r, char *name, json_t *j)
 }
 
 /* Moves the anchor's name out of the current event, because the next event frees it. */
-static char *anchor_name(struct reader *r)
+static char *anchor_name(struct yaml_reader *r)
 {
 	yaml_char_t **at =
 		r->event.type == YAML_SCALAR_EVENT	     ? &r->event.data.scalar.anchor
@@ -217,7 +217,7 @@ static char *anchor_name(struct reader *r)
 }
 
 /* Adds to `into` those members of `from` that `into` lacks. */
-static int merge_one(struct reader *r, json_t *into, const json_t *from)
+static int merge_one(struct yaml_reader *r, json_t *into, const json_t *from)
 {
 	return json_is_object(from) ? json_object_update_missing(into, (json_t *)from)
 				    : wrong(r, "a merge key wants a mapping, or a list of them");
@@ -225,7 +225,7 @@ static int merge_one(struct reader *r, json_t *into, const json_t *from)
 
 /* Applies a merge key (<<): adds to `into` the members of `from`, a mapping, or of each mapping in
  * the list `from`. If two mappings have the same member, the earlier one wins. */
-static int merge(struct reader *r, json_t *into, const json_t *from)
+static int merge(struct yaml_reader *r, json_t *into, const json_t *from)
 {
 	const json_t *one;
 	size_t i;
@@ -240,7 +240,7 @@ static int merge(struct reader *r, json_t *into, const json_t *from)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static json_t *scalar(struct reader *r)
+static json_t *scalar(struct yaml_reader *r)
 {
 	const char *s = (const char *)r->event.data.scalar.value;
 	size_t len = r->event.data.scalar.length;
@@ -262,16 +262,16 @@ static json_t *scalar(struct reader *r)
 	return j;
 }
 
-static json_t *value(struct reader *r, int depth);
+static json_t *value(struct yaml_reader *r, int depth);
 
-static int add_element(struct reader *r, json_t *list, int depth)
+static int add_element(struct yaml_reader *r, json_t *list, int depth)
 {
 	json_t *j = value(r, depth);
 
 	return j ? json_array_append_new(list, j) : -1;
 }
 
-static int check_key(struct reader *r, const json_t *map)
+static int check_key(struct yaml_reader *r, const json_t *map)
 {
 	const char *key = (const char *)r->event.data.scalar.value;
 
@@ -291,13 +291,13 @@ static int check_key(struct reader *r, const json_t *map)
 	return 0;
 }
 
-static bool is_merge_key(const struct reader *r)
+static bool is_merge_key(const struct yaml_reader *r)
 {
 	return r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
 	       !strcmp((const char *)r->event.data.scalar.value, "<<");
 }
 
-static int add_merge(struct reader *r, json_t **merged, int depth)
+static int add_merge(struct yaml_reader *r, json_t **merged, int depth)
 {
 	if (*merged)
 		return wrong(r, "key << is there twice");
@@ -308,7 +308,7 @@ static int add_merge(struct reader *r, json_t **merged, int depth)
 }
 
 /* Adds one member to map. *merged: list of the values of merge keys (<<) so far; NULL: none. */
-static int add_member(struct reader *r, json_t *map, json_t **merged, int depth)
+static int add_member(struct yaml_reader *r, json_t *map, json_t **merged, int depth)
 {
 	char *key;
 	json_t *j;
@@ -331,7 +331,7 @@ static int add_member(struct reader *r, json_t *map, json_t **merged, int depth)
 	return rc;
 }
 
-static json_t *sequence(struct reader *r, int depth)
+static json_t *sequence(struct yaml_reader *r, int depth)
 {
 	json_t *j = json_array();
 	int rc;
@@ -345,7 +345,7 @@ static json_t *sequence(struct reader *r, int depth)
 	return NULL;
 }
 
-static json_t *mapping(struct reader *r, int depth)
+static json_t *mapping(struct yaml_reader *r, int depth)
 {
 	json_t *j = json_object(), *merged = NULL;
 	int rc;
@@ -363,7 +363,7 @@ static json_t *mapping(struct reader *r, int depth)
 }
 
 /* Checks the event that starts a sequence or a mapping. */
-static int check_start(struct reader *r, int depth)
+static int check_start(struct yaml_reader *r, int depth)
 {
 	const bool map = r->event.type == YAML_MAPPING_START_EVENT;
 
@@ -373,7 +373,7 @@ static int check_start(struct reader *r, int depth)
 	return depth >= YAML_DEPTH_MAX ? wrong(r, "deeper than 64 levels") : 0;
 }
 
-static json_t *node(struct reader *r, int depth)
+static json_t *node(struct yaml_reader *r, int depth)
 {
 	if (r->event.type == YAML_SCALAR_EVENT)
 		return scalar(r);
@@ -386,7 +386,7 @@ static json_t *node(struct reader *r, int depth)
 
 /* Reads the value that begins at the current event. Afterwards the last event of the value is the
  * current one. */
-static json_t *value(struct reader *r, int depth)
+static json_t *value(struct yaml_reader *r, int depth)
 {
 	char *name = anchor_name(r);
 	json_t *j = NULL;
@@ -401,7 +401,7 @@ static json_t *value(struct reader *r, int depth)
 }
 
 /* Reads all documents of the stream into list. */
-static int documents(struct reader *r, json_t *list)
+static int documents(struct yaml_reader *r, json_t *list)
 {
 	while (next(r) == 0) {
 		json_t *j;
@@ -423,7 +423,7 @@ static int documents(struct reader *r, json_t *list)
 
 static json_t *parse(const char *text, size_t len, size_t most, struct err *e)
 {
-	struct reader r = {.most = most, .text = text, .len = len, .e = e};
+	struct yaml_reader r = {.most = most, .text = text, .len = len, .e = e};
 	json_t *list = json_array();
 	int rc;
 

@@ -13,32 +13,33 @@
 /* Largest total size of an object's annotations, in bytes. */
 #define MAX_ANNOTATIONS ((size_t)256 << 10)
 
-struct check {
+struct object_check {
 	const struct request *rq;
 	struct fault *f;
 	struct arena *arena;
 };
 
-static int invalid(struct check *c, const char *path, const char *text)
+static int invalid(struct object_check *c, const char *path, const char *text)
 {
 	return fault_set(c->f, FAULT_INVALID, "%s%s%s \"%.253s\" is invalid: %.120s: %.120s",
 			 c->rq->r->kind, *c->rq->r->group ? "." : "", c->rq->r->group,
 			 str_or(c->rq->name, ""), path, text);
 }
 
-static int required(struct check *c, const char *path)
+static int required(struct object_check *c, const char *path)
 {
 	return invalid(c, path, "Required value");
 }
 
-static const char *at(struct check *c, const char *path, size_t i, const char *member)
+static const char *at(struct object_check *c, const char *path, size_t i, const char *member)
 {
 	return arena_printf(c->arena, "%s[%zu]%s%s", path, i, *member ? "." : "", member);
 }
 
 /* Checks that value is one of the words in choices, which are separated by spaces. path: location
  * of value, for the error message. */
-static int check_choice(struct check *c, const char *value, const char *choices, const char *path)
+static int check_choice(struct object_check *c, const char *value, const char *choices,
+			const char *path)
 {
 	char *rest = arena_strdup(c->arena, choices);
 
@@ -54,7 +55,7 @@ static int check_choice(struct check *c, const char *value, const char *choices,
 
 /* --- metadata --------------------------------------------------------------------------------- */
 
-static int check_metadata(struct check *c, const json_t *meta)
+static int check_metadata(struct object_check *c, const json_t *meta)
 {
 	static const char *const members[] = {"apiVersion", "kind", "name", "uid"};
 	size_t size = 0, i;
@@ -76,7 +77,7 @@ static int check_metadata(struct check *c, const json_t *meta)
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-static int check_resources(struct check *c, const json_t *resources, const char *path)
+static int check_resources(struct object_check *c, const json_t *resources, const char *path)
 {
 	const char *name;
 	json_t *asked;
@@ -98,7 +99,7 @@ static int check_resources(struct check *c, const json_t *resources, const char 
 	return 0;
 }
 
-static int check_port(struct check *c, const json_t *port, const char *path)
+static int check_port(struct object_check *c, const json_t *port, const char *path)
 {
 	json_int_t n = json_integer_value(port);
 
@@ -107,7 +108,7 @@ static int check_port(struct check *c, const json_t *port, const char *path)
 		       : invalid(c, path, "Invalid value: must be between 1 and 65535, inclusive");
 }
 
-static int check_container(struct check *c, const json_t *container, const char *path)
+static int check_container(struct object_check *c, const json_t *container, const char *path)
 {
 	const char *name = json_str_at(container, "name");
 	size_t i;
@@ -131,7 +132,7 @@ static int check_container(struct check *c, const json_t *container, const char 
 			       arena_printf(c->arena, "%s.resources", path));
 }
 
-static int check_containers(struct check *c, const json_t *list, const char *path)
+static int check_containers(struct object_check *c, const json_t *list, const char *path)
 {
 	size_t i, k;
 	json_t *v;
@@ -147,7 +148,7 @@ static int check_containers(struct check *c, const json_t *list, const char *pat
 	return 0;
 }
 
-static int check_toleration(struct check *c, const json_t *t, const char *path)
+static int check_toleration(struct object_check *c, const json_t *t, const char *path)
 {
 	const char *op = str_or(json_str_at(t, "operator"), "");
 	int64_t n;
@@ -167,7 +168,7 @@ static int check_toleration(struct check *c, const json_t *t, const char *path)
 	return 0;
 }
 
-static int check_pod_spec(struct check *c, const json_t *spec, const char *path)
+static int check_pod_spec(struct object_check *c, const json_t *spec, const char *path)
 {
 	const char *node = json_str_at(spec, "nodeName");
 	size_t i;
@@ -192,14 +193,14 @@ static int check_pod_spec(struct check *c, const json_t *spec, const char *path)
 	return 0;
 }
 
-static int check_pod(struct check *c, const json_t *pod)
+static int check_pod(struct object_check *c, const json_t *pod)
 {
 	return check_pod_spec(c, json_object_get(pod, "spec"), "spec");
 }
 
 /* --- nodes, budgets, services, leases --------------------------------------------------------- */
 
-static int check_node(struct check *c, const json_t *node)
+static int check_node(struct object_check *c, const json_t *node)
 {
 	const json_t *taints = json_at(node, "spec", "taints");
 	size_t i, k;
@@ -231,7 +232,7 @@ static int check_node(struct check *c, const json_t *node)
 	return 0;
 }
 
-static int check_share(struct check *c, const json_t *v, const char *path)
+static int check_share(struct object_check *c, const json_t *v, const char *path)
 {
 	const char *text = json_string_value(v);
 
@@ -249,7 +250,7 @@ static int check_share(struct check *c, const json_t *v, const char *path)
 				 "of up to 100% is wanted");
 }
 
-static int check_selector(struct check *c, const json_t *selector, const char *path)
+static int check_selector(struct object_check *c, const json_t *selector, const char *path)
 {
 	size_t i;
 	json_t *v;
@@ -271,7 +272,7 @@ static int check_selector(struct check *c, const json_t *selector, const char *p
 	return 0;
 }
 
-static int check_budget(struct check *c, const json_t *pdb)
+static int check_budget(struct object_check *c, const json_t *pdb)
 {
 	const json_t *spec = json_object_get(pdb, "spec");
 	const json_t *min = json_object_get(spec, "minAvailable");
@@ -288,7 +289,7 @@ static int check_budget(struct check *c, const json_t *pdb)
 	return check_selector(c, json_object_get(spec, "selector"), "spec.selector");
 }
 
-static int check_service(struct check *c, const json_t *service)
+static int check_service(struct object_check *c, const json_t *service)
 {
 	const json_t *spec = json_object_get(service, "spec");
 	const char *type = str_or(json_str_at(spec, "type"), "ClusterIP");
@@ -311,7 +312,7 @@ static int check_service(struct check *c, const json_t *service)
 	return 0;
 }
 
-static int check_lease(struct check *c, const json_t *lease)
+static int check_lease(struct object_check *c, const json_t *lease)
 {
 	const json_t *seconds = json_at(lease, "spec", "leaseDurationSeconds");
 
@@ -321,7 +322,7 @@ static int check_lease(struct check *c, const json_t *lease)
 		       : 0;
 }
 
-static int check_namespace(struct check *c, const json_t *ns)
+static int check_namespace(struct object_check *c, const json_t *ns)
 {
 	(void)ns;
 	return str_is_dns_label(str_or(c->rq->name, ""))
@@ -340,7 +341,7 @@ static bool is_data_key(const char *key)
 		       '\0';
 }
 
-static int check_data(struct check *c, const json_t *obj)
+static int check_data(struct object_check *c, const json_t *obj)
 {
 	static const char *const members[] = {"data", "binaryData"};
 	size_t size = 0;
@@ -364,7 +365,7 @@ static int check_data(struct check *c, const json_t *obj)
 
 /* --- workloads -------------------------------------------------------------------------------- */
 
-static int check_workload(struct check *c, const json_t *obj)
+static int check_workload(struct object_check *c, const json_t *obj)
 {
 	const json_t *spec = json_object_get(obj, "spec"), *n = json_object_get(spec, "replicas");
 	const json_t *labels = json_at(spec, "template", "metadata", "labels");
@@ -383,7 +384,7 @@ static int check_workload(struct check *c, const json_t *obj)
 	return check_pod_spec(c, json_at(spec, "template", "spec"), "spec.template.spec");
 }
 
-static int check_job(struct check *c, const json_t *job)
+static int check_job(struct object_check *c, const json_t *job)
 {
 	const json_t *spec = json_at(job, "spec", "template", "spec");
 
@@ -397,7 +398,7 @@ static int check_job(struct check *c, const json_t *job)
 
 /* --- roles ------------------------------------------------------------------------------------ */
 
-static int check_role(struct check *c, const json_t *role)
+static int check_role(struct object_check *c, const json_t *role)
 {
 	size_t i;
 	json_t *v;
@@ -415,7 +416,7 @@ static int check_role(struct check *c, const json_t *role)
 	return 0;
 }
 
-static int check_binding(struct check *c, const json_t *binding)
+static int check_binding(struct object_check *c, const json_t *binding)
 {
 	size_t i;
 	json_t *v;
@@ -439,7 +440,7 @@ static int check_binding(struct check *c, const json_t *binding)
 
 static const struct {
 	const char *kind;
-	int (*fn)(struct check *c, const json_t *obj);
+	int (*fn)(struct object_check *c, const json_t *obj);
 } checks[] = {
 	{"Pod", check_pod},
 	{"Node", check_node},
@@ -462,7 +463,7 @@ static const struct {
 
 int checks_object(const struct request *rq, const json_t *obj, struct fault *f)
 {
-	struct check c = {.rq = rq, .f = f, .arena = rq->arena};
+	struct object_check c = {.rq = rq, .f = f, .arena = rq->arena};
 
 	if (check_metadata(&c, object_meta(obj)) < 0)
 		return -1;
@@ -520,7 +521,7 @@ static bool same(const json_t *old, const json_t *obj, const char *one, const ch
 
 int checks_change(const struct request *rq, const json_t *old, const json_t *obj, struct fault *f)
 {
-	struct check c = {.rq = rq, .f = f, .arena = rq->arena};
+	struct object_check c = {.rq = rq, .f = f, .arena = rq->arena};
 	const char *kind = rq->r->kind;
 	bool data = str_eq(kind, "ConfigMap") || str_eq(kind, "Secret");
 

@@ -107,7 +107,7 @@ static bool set_defaults(const json_t *schema, json_t *value, size_t *room)
  * the same reason. */
 #define MAX_WORK ((size_t)5000000)
 
-struct check {
+struct schema_check {
 	struct arena *arena;
 	struct fault *f;
 	/* Cache of compiled patterns; NULL: no cache. */
@@ -116,7 +116,7 @@ struct check {
 	size_t *work;
 };
 
-static int wrong(struct check *c, const char *path, const char *want)
+static int wrong(struct schema_check *c, const char *path, const char *want)
 {
 	return fault_set(c->f, FAULT_INVALID, "%s: Invalid value: %s", path, want);
 }
@@ -154,8 +154,8 @@ static bool has_type(const char *type, const json_t *v)
 
 /* Checks a size in characters, items or members against the schema. min, max: names of the schema's
  * members with the bounds, for example "minLength" and "maxLength". */
-static int check_size(struct check *c, const json_t *schema, const char *min, const char *max,
-		      size_t size, const char *path)
+static int check_size(struct schema_check *c, const json_t *schema, const char *min,
+		      const char *max, size_t size, const char *path)
 {
 	const json_t *least = json_object_get(schema, min), *most = json_object_get(schema, max);
 
@@ -170,7 +170,8 @@ static int check_size(struct check *c, const json_t *schema, const char *min, co
 	return 0;
 }
 
-static int check_string(struct check *c, const json_t *schema, const char *s, const char *path)
+static int check_string(struct schema_check *c, const json_t *schema, const char *s,
+			const char *path)
 {
 	const char *pattern = json_str_at(schema, "pattern"),
 		   *format = json_str_at(schema, "format");
@@ -200,7 +201,7 @@ static bool is_multiple(double n, double step)
 	return times < -9e15 || times > 9e15 || times == (double)(int64_t)times;
 }
 
-static int check_number(struct check *c, const json_t *schema, double n, const char *path)
+static int check_number(struct schema_check *c, const json_t *schema, double n, const char *path)
 {
 	const json_t *min = json_object_get(schema, "minimum"),
 		     *max = json_object_get(schema, "maximum");
@@ -246,7 +247,8 @@ static bool same_keys(const json_t *keys, const json_t *a, const json_t *b)
 
 /* Refuses duplicate elements in a list of type set, and duplicate keys in a list of type map
  * (x-kubernetes-list-type). */
-static int check_unique(struct check *c, const json_t *schema, const json_t *list, const char *path)
+static int check_unique(struct schema_check *c, const json_t *schema, const json_t *list,
+			const char *path)
 {
 	const char *type = json_str_at(schema, "x-kubernetes-list-type");
 	const json_t *keys = json_object_get(schema, "x-kubernetes-list-map-keys");
@@ -269,7 +271,8 @@ static int check_unique(struct check *c, const json_t *schema, const json_t *lis
 	return 0;
 }
 
-static int check_enum(struct check *c, const json_t *allowed, const json_t *v, const char *path)
+static int check_enum(struct schema_check *c, const json_t *allowed, const json_t *v,
+		      const char *path)
 {
 	size_t i;
 	json_t *one;
@@ -286,12 +289,12 @@ static int check_enum(struct check *c, const json_t *allowed, const json_t *v, c
 	return rc;
 }
 
-static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
-		       bool top);
+static int check_value(struct schema_check *c, const json_t *schema, const json_t *v,
+		       const char *path, bool top);
 
 /* Checks an embedded Kubernetes object (x-kubernetes-embedded-resource): it must contain apiVersion
  * and kind. */
-static int check_embedded(struct check *c, const json_t *v, const char *path)
+static int check_embedded(struct schema_check *c, const json_t *v, const char *path)
 {
 	static const char *const members[] = {"apiVersion", "kind"};
 	const char *dot = *path ? "." : "";
@@ -308,17 +311,18 @@ static int check_embedded(struct check *c, const json_t *v, const char *path)
 
 /* --- allOf, anyOf, oneOf, not ----------------------------------------------------------------- */
 
-static bool passes(struct check *c, const json_t *schema, const json_t *v, const char *path,
+static bool passes(struct schema_check *c, const json_t *schema, const json_t *v, const char *path,
 		   bool top)
 {
 	struct fault ignored;
-	struct check trial = {.arena = c->arena, .f = &ignored, .known = c->known, .work = c->work};
+	struct schema_check trial = {
+		.arena = c->arena, .f = &ignored, .known = c->known, .work = c->work};
 
 	return check_value(&trial, schema, v, path, top) == 0;
 }
 
-static size_t count_passing(struct check *c, const json_t *list, const json_t *v, const char *path,
-			    bool top)
+static size_t count_passing(struct schema_check *c, const json_t *list, const json_t *v,
+			    const char *path, bool top)
 {
 	size_t n = 0, i;
 	json_t *one;
@@ -328,8 +332,8 @@ static size_t count_passing(struct check *c, const json_t *list, const json_t *v
 	return n;
 }
 
-static int check_junctors(struct check *c, const json_t *schema, const json_t *v, const char *path,
-			  bool top)
+static int check_junctors(struct schema_check *c, const json_t *schema, const json_t *v,
+			  const char *path, bool top)
 {
 	const json_t *any = json_object_get(schema, "anyOf");
 	const json_t *one_of = json_object_get(schema, "oneOf");
@@ -349,8 +353,8 @@ static int check_junctors(struct check *c, const json_t *schema, const json_t *v
 	return 0;
 }
 
-static int check_object(struct check *c, const json_t *schema, const json_t *v, const char *path,
-			bool top)
+static int check_object(struct schema_check *c, const json_t *schema, const json_t *v,
+			const char *path, bool top)
 {
 	const json_t *required = json_object_get(schema, "required");
 	const char *dot = *path ? "." : "", *name;
@@ -376,7 +380,8 @@ static int check_object(struct check *c, const json_t *schema, const json_t *v, 
 	return 0;
 }
 
-static int check_array(struct check *c, const json_t *schema, const json_t *v, const char *path)
+static int check_array(struct schema_check *c, const json_t *schema, const json_t *v,
+		       const char *path)
 {
 	const json_t *items = json_object_get(schema, "items");
 	size_t i;
@@ -392,8 +397,8 @@ static int check_array(struct check *c, const json_t *schema, const json_t *v, c
 	return 0;
 }
 
-static int check_value(struct check *c, const json_t *schema, const json_t *v, const char *path,
-		       bool top)
+static int check_value(struct schema_check *c, const json_t *schema, const json_t *v,
+		       const char *path, bool top)
 {
 	const char *type = json_str_at(schema, "type");
 	const json_t *allowed = json_object_get(schema, "enum");
@@ -427,7 +432,7 @@ int schema_apply(const json_t *schema, struct patterns *known, json_t *obj, stru
 {
 	OWN(arena) a = arena_new();
 	size_t room = MAX_BODY, work = 0;
-	struct check c = {.arena = a, .f = f, .known = known, .work = &work};
+	struct schema_check c = {.arena = a, .f = f, .known = known, .work = &work};
 
 	prune(schema, obj, true);
 	if (!set_defaults(schema, obj, &room))
