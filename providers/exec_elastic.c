@@ -16,7 +16,7 @@
 #define TEXT_MAX 2048
 
 /* One call of struct provider_elastic_ops; its answer may consist of several pages. */
-struct call {
+struct exec_elastic_call {
 	struct list link;
 	struct helper *helper;
 	struct child_call *request;
@@ -34,7 +34,7 @@ struct call {
 	void *arg;
 };
 
-static void call_free(struct call *c)
+static void call_free(struct exec_elastic_call *c)
 {
 	list_remove(&c->link);
 	loop_defer_cancel(&c->refused);
@@ -44,7 +44,7 @@ static void call_free(struct call *c)
 	free(c);
 }
 
-static void end(struct call *c, const struct err *failed)
+static void end(struct exec_elastic_call *c, const struct err *failed)
 {
 	struct err e;
 
@@ -66,14 +66,14 @@ static void end(struct call *c, const struct err *failed)
 
 static void on_refused(void *arg)
 {
-	struct call *c = arg;
+	struct exec_elastic_call *c = arg;
 
 	end(c, &c->err);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static const char *text_at(struct call *c, const json_t *j, const char *name)
+static const char *text_at(struct exec_elastic_call *c, const json_t *j, const char *name)
 {
 	const char *v = json_str_at(j, name);
 
@@ -100,7 +100,7 @@ static int word_at(const json_t *j, const char *name, const char *const *names, 
 	return -1;
 }
 
-static int read_offer(struct call *c, const json_t *j, struct offer *o, struct err *e)
+static int read_offer(struct exec_elastic_call *c, const json_t *j, struct offer *o, struct err *e)
 {
 	int market = word_at(j, "market", market_names, 3, "OnDemand");
 
@@ -121,7 +121,7 @@ static int read_offer(struct call *c, const json_t *j, struct offer *o, struct e
 	return 0;
 }
 
-static void read_tags(struct call *c, const json_t *tags, struct elastic_instance *i)
+static void read_tags(struct exec_elastic_call *c, const json_t *tags, struct elastic_instance *i)
 {
 	struct elastic_tag *v = arena_calloc(c->strings, json_object_size(tags) + 1, sizeof(*v));
 	const char *key;
@@ -135,7 +135,8 @@ static void read_tags(struct call *c, const json_t *tags, struct elastic_instanc
 	i->tags = v;
 }
 
-static int read_instance(struct call *c, const json_t *j, struct elastic_instance *i, struct err *e)
+static int read_instance(struct exec_elastic_call *c, const json_t *j, struct elastic_instance *i,
+			 struct err *e)
 {
 	int state = word_at(j, "state", elastic_state_names, 5, NULL),
 	    market = word_at(j, "market", market_names, 3, "OnDemand");
@@ -161,7 +162,7 @@ static int read_instance(struct call *c, const json_t *j, struct elastic_instanc
 	return 0;
 }
 
-static void make_room(struct call *c, size_t more)
+static void make_room(struct exec_elastic_call *c, size_t more)
 {
 	if (c->n + more <= c->room)
 		return;
@@ -172,7 +173,7 @@ static void make_room(struct call *c, size_t more)
 		c->instances = mem_realloc_array(c->instances, c->room, sizeof(*c->instances));
 }
 
-static int read_page(struct call *c, const json_t *list, struct err *e)
+static int read_page(struct exec_elastic_call *c, const json_t *list, struct err *e)
 {
 	size_t i;
 	json_t *j;
@@ -194,7 +195,7 @@ static int read_page(struct call *c, const json_t *list, struct err *e)
 
 static void on_reply(const json_t *reply, int64_t sent_at, const struct err *failed, void *arg);
 
-static void ask(struct call *c, json_t *request)
+static void ask(struct exec_elastic_call *c, json_t *request)
 {
 	int64_t left = c->deadline - loop_now(loop_of(c->helper->queue.group));
 
@@ -203,7 +204,7 @@ static void ask(struct call *c, json_t *request)
 
 static void on_reply(const json_t *reply, int64_t sent_at, const struct err *failed, void *arg)
 {
-	struct call *c = arg;
+	struct exec_elastic_call *c = arg;
 	const char *next = json_str_at(reply, "next");
 	struct err e;
 
@@ -231,10 +232,11 @@ static void on_reply(const json_t *reply, int64_t sent_at, const struct err *fai
 				      "after", next));
 }
 
-static struct call *call_new(struct provider *p, elastic_instances_done *done, void *arg)
+static struct exec_elastic_call *call_new(struct provider *p, elastic_instances_done *done,
+					  void *arg)
 {
 	struct helper *g = p->state;
-	struct call *c = mem_new(struct call);
+	struct exec_elastic_call *c = mem_new(struct exec_elastic_call);
 
 	c->helper = g;
 	c->strings = arena_new();
@@ -246,7 +248,7 @@ static struct call *call_new(struct provider *p, elastic_instances_done *done, v
 	return c;
 }
 
-static bool may_go(struct call *c, bool (*may_act)(void *arg), void *arg)
+static bool may_go(struct exec_elastic_call *c, bool (*may_act)(void *arg), void *arg)
 {
 	if (!may_act || may_act(arg))
 		return true;
@@ -257,7 +259,7 @@ static bool may_go(struct call *c, bool (*may_act)(void *arg), void *arg)
 
 static void exec_offers(struct provider *p, elastic_offers_done *done, void *arg)
 {
-	struct call *c = call_new(p, NULL, arg);
+	struct exec_elastic_call *c = call_new(p, NULL, arg);
 
 	c->offered = done;
 	ask(c, json_pack("{s:s}", "op", "offers"));
@@ -287,7 +289,7 @@ static json_t *launch_request(const struct elastic_launch *l)
 static void exec_launch(struct provider *p, const struct elastic_launch *l,
 			elastic_instances_done *done, void *arg)
 {
-	struct call *c = call_new(p, done, arg);
+	struct exec_elastic_call *c = call_new(p, done, arg);
 
 	if (may_go(c, l->may_act, l->may_act_arg))
 		ask(c, launch_request(l));
@@ -296,7 +298,7 @@ static void exec_launch(struct provider *p, const struct elastic_launch *l,
 static void exec_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
 			    void *arg)
 {
-	struct call *c = call_new(p, done, arg);
+	struct exec_elastic_call *c = call_new(p, done, arg);
 
 	c->cluster = arena_strdup(c->strings, cluster);
 	ask(c, json_pack("{s:s, s:s}", "op", "list-owned", "cluster", cluster));
@@ -305,7 +307,7 @@ static void exec_list_owned(struct provider *p, const char *cluster, elastic_ins
 static void exec_terminate(struct provider *p, const char *region, const char *id,
 			   bool (*may_act)(void *arg), elastic_instances_done *done, void *arg)
 {
-	struct call *c = call_new(p, done, arg);
+	struct exec_elastic_call *c = call_new(p, done, arg);
 
 	if (may_go(c, may_act, arg))
 		ask(c, json_pack("{s:s, s:s, s:s}", "op", "terminate", "region", region, "instance",
@@ -316,7 +318,7 @@ void exec_elastic_drop(struct provider *p)
 {
 	struct helper *g = p->state;
 
-	list_for_each (c, &g->elastic, struct call, link) {
+	list_for_each (c, &g->elastic, struct exec_elastic_call, link) {
 		child_call_drop(c->request);
 		call_free(c);
 	}

@@ -25,7 +25,7 @@ struct exec {
 	struct list calls;
 };
 
-struct call {
+struct exec_fabric_call {
 	struct list link;
 	struct exec *x;
 	struct fabric_call call;
@@ -35,7 +35,7 @@ struct call {
 	struct child_call *request;
 };
 
-static void call_free(struct call *c)
+static void call_free(struct exec_fabric_call *c)
 {
 	list_remove(&c->link);
 	child_call_drop(c->request);
@@ -50,7 +50,7 @@ static void send_next(struct exec *x, const char *machine);
 
 /* Calls done() and frees the call. The caller must return afterwards, because done() may free the
  * fabric. */
-static void call_end(struct call *c, const struct fabric_place *p, const struct err *e)
+static void call_end(struct exec_fabric_call *c, const struct fabric_place *p, const struct err *e)
 {
 	list_remove(&c->link);
 	c->request = NULL; /* Forget the request, because child.c frees it itself. */
@@ -91,7 +91,7 @@ static int read_place(const json_t *j, struct fabric_place *p, struct err *e)
 
 static void on_reply(const json_t *j, int64_t sent_at, const struct err *failed, void *arg)
 {
-	struct call *c = arg;
+	struct exec_fabric_call *c = arg;
 	struct fabric_place place = {.read_at = sent_at};
 	struct err e;
 
@@ -109,7 +109,7 @@ static void on_reply(const json_t *j, int64_t sent_at, const struct err *failed,
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static void call_send(struct call *c)
+static void call_send(struct exec_fabric_call *c)
 {
 	json_t *j = json_pack("{s:s,s:s,s:s?,s:s?,s:I}", "op", c->place ? "place" : "observe",
 			      "machine", c->machine, "mac", c->mac, "operation", c->op_id, "fence",
@@ -122,7 +122,7 @@ static void call_send(struct call *c)
 
 static bool place_in_progress(const struct exec *x, const char *machine)
 {
-	list_for_each (c, &x->calls, struct call, link)
+	list_for_each (c, &x->calls, struct exec_fabric_call, link)
 		if (c->place && str_eq(c->machine, machine))
 			return true;
 	return false;
@@ -131,7 +131,7 @@ static bool place_in_progress(const struct exec *x, const char *machine)
 /* Sends the next place() of this machine, unless a place() of the machine is in flight. */
 static void send_next(struct exec *x, const char *machine)
 {
-	list_for_each (c, &x->calls, struct call, link) {
+	list_for_each (c, &x->calls, struct exec_fabric_call, link) {
 		if (!c->place || !str_eq(c->machine, machine))
 			continue;
 		if (!c->request)
@@ -140,10 +140,10 @@ static void send_next(struct exec *x, const char *machine)
 	}
 }
 
-static struct call *call_new(struct exec *x, const struct fabric_port *p,
-			     const struct fabric_call *fc)
+static struct exec_fabric_call *call_new(struct exec *x, const struct fabric_port *p,
+					 const struct fabric_call *fc)
 {
-	struct call *c = mem_new(struct call);
+	struct exec_fabric_call *c = mem_new(struct exec_fabric_call);
 
 	c->x = x;
 	c->call = *fc;
@@ -157,7 +157,7 @@ static void exec_place(struct fabric *f, const struct fabric_port *p, const char
 		       const struct fabric_call *fc)
 {
 	struct exec *x = f->state;
-	struct call *c = call_new(x, p, fc);
+	struct exec_fabric_call *c = call_new(x, p, fc);
 	bool wait = place_in_progress(x, p->machine);
 
 	c->place = true;
@@ -171,7 +171,7 @@ static void exec_observe(struct fabric *f, const struct fabric_port *p,
 			 const struct fabric_call *fc)
 {
 	struct exec *x = f->state;
-	struct call *c = call_new(x, p, fc);
+	struct exec_fabric_call *c = call_new(x, p, fc);
 
 	list_push_back(&x->calls, &c->link);
 	call_send(c);
@@ -203,7 +203,7 @@ static void exec_close(struct fabric *f)
 {
 	struct exec *x = f->state;
 
-	list_for_each (c, &x->calls, struct call, link)
+	list_for_each (c, &x->calls, struct exec_fabric_call, link)
 		call_free(c);
 	child_free(x->child);
 	free(x);

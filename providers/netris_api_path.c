@@ -28,7 +28,7 @@ struct netris_api_paths {
 	/* loop_now() at which the last read ended */
 	int64_t ended_at;
 	bool busy;
-	struct read {
+	struct api_path_read {
 		struct netris_api_paths *ws;
 		/* Request in flight; NULL: none */
 		struct netris_request *q;
@@ -157,7 +157,7 @@ static void tell(struct netris_api_paths *ws, const struct err *e)
 
 static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 {
-	struct read *r = arg;
+	struct api_path_read *r = arg;
 	struct netris_api_paths *ws = r->ws;
 	struct err why;
 

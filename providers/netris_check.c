@@ -37,7 +37,7 @@ struct used {
 struct netris_check {
 	struct netris_check_spec s;
 	struct netris *n;
-	struct read {
+	struct check_read {
 		struct netris_check *c;
 		struct netris_request *q;
 		enum netris_kind kind;
@@ -716,7 +716,7 @@ static void on_all_read(struct netris_check *c)
 
 static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 {
-	struct read *r = arg;
+	struct check_read *r = arg;
 	struct netris_check *c = r->c;
 
 	r->q = NULL;
@@ -760,10 +760,10 @@ struct netris_check *netris_check_new(const struct netris_check_spec *s, struct 
 	c->findings = json_array();
 	loop_timer_init(&c->look, s->group, on_look, c);
 	for (size_t i = 0; i < LISTS; i++) {
-		struct read *r = &c->reads[i];
+		struct check_read *r = &c->reads[i];
 		const struct netris_call call = {.done = on_list, .arg = r};
 
-		*r = (struct read){c, NULL, looked_at[i]};
+		*r = (struct check_read){c, NULL, looked_at[i]};
 		r->q = netris_list(n, r->kind, &call);
 	}
 	return c;

@@ -58,7 +58,7 @@ struct machine {
 	struct netris_seen seen;
 };
 
-struct job {
+struct netris_job {
 	/* waits: link in maker.jobs, for a job that waits for a cluster to be created */
 	struct list link, waits;
 	struct fabric_state *f;
@@ -92,7 +92,7 @@ struct maker {
 	struct list jobs;
 };
 
-static void job_stop(struct job *j)
+static void job_stop(struct netris_job *j)
 {
 	list_remove(&j->look.link);
 	list_remove(&j->waits);
@@ -103,7 +103,7 @@ static void job_stop(struct job *j)
 	loop_defer_cancel(&j->start);
 }
 
-static void job_free(struct job *j)
+static void job_free(struct netris_job *j)
 {
 	job_stop(j);
 	list_remove(&j->link);
@@ -114,7 +114,7 @@ static void job_free(struct job *j)
 
 static void start_next(struct fabric_state *f, const char *name)
 {
-	list_for_each (j, &f->jobs, struct job, link) {
+	list_for_each (j, &f->jobs, struct netris_job, link) {
 		if (!j->place || !str_eq(j->name, name))
 			continue;
 		if (!j->begun)
@@ -125,7 +125,7 @@ static void start_next(struct fabric_state *f, const char *name)
 
 /* Calls done() and frees the job. The caller must return afterwards, because done() may free the
  * fabric. */
-static void job_end(struct job *j, const struct fabric_place *p, const struct err *e)
+static void job_end(struct netris_job *j, const struct fabric_place *p, const struct err *e)
 {
 	struct err why;
 
@@ -144,9 +144,9 @@ static void job_end(struct job *j, const struct fabric_place *p, const struct er
 	job_free(j);
 }
 
-static void job_fail(struct job *j, enum err_kind kind, const char *fmt, ...)
+static void job_fail(struct netris_job *j, enum err_kind kind, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-static void job_fail(struct job *j, enum err_kind kind, const char *fmt, ...)
+static void job_fail(struct netris_job *j, enum err_kind kind, const char *fmt, ...)
 {
 	char text[sizeof(j->err.text)];
 	struct err e;
@@ -162,7 +162,7 @@ static void job_fail(struct job *j, enum err_kind kind, const char *fmt, ...)
 
 static void on_limit(void *arg)
 {
-	struct job *j = arg;
+	struct netris_job *j = arg;
 
 	job_fail(j, ERR_TIMEOUT, "Netris did not complete the requests for %.100s within 60 s",
 		 j->name);
@@ -242,7 +242,7 @@ static const struct netris_cluster *in_which(const struct fabric_state *f,
 	return in;
 }
 
-static void told_where(struct job *j, const struct netris_snapshot *l,
+static void told_where(struct netris_job *j, const struct netris_snapshot *l,
 		       const struct netris_machine *m)
 {
 	struct fabric_state *f = j->f;
@@ -267,7 +267,7 @@ static void told_where(struct job *j, const struct netris_snapshot *l,
 
 /* --- placing ---------------------------------------------------------------------------------- */
 
-static void ask_look(struct job *j)
+static void ask_look(struct netris_job *j)
 {
 	j->rounds++;
 	netris_snapshot_ask(j->f->snapshots, &j->look);
@@ -275,7 +275,7 @@ static void ask_look(struct job *j)
 
 static void on_edit(const struct err *e, void *arg)
 {
-	struct job *j = arg;
+	struct netris_job *j = arg;
 
 	if (e && j->err.kind == ERR_NONE)
 		j->err = *e;
@@ -297,12 +297,12 @@ static void on_edit(const struct err *e, void *arg)
 
 static bool edit_may_act(void *arg)
 {
-	const struct job *j = arg;
+	const struct netris_job *j = arg;
 
 	return netris_state_may_change(j->f) && (!j->call.may_act || j->call.may_act(j->call.arg));
 }
 
-static void edit_init(struct job *j, struct netris_edit *ed, int64_t server, bool add)
+static void edit_init(struct netris_job *j, struct netris_edit *ed, int64_t server, bool add)
 {
 	ed->server = server;
 	ed->add = add;
@@ -312,7 +312,7 @@ static void edit_init(struct job *j, struct netris_edit *ed, int64_t server, boo
 	ed->arg = j;
 }
 
-static void move(struct job *j, const struct netris_snapshot *l, int64_t server,
+static void move(struct netris_job *j, const struct netris_snapshot *l, int64_t server,
 		 const struct netris_cluster *to)
 {
 	struct netris_cluster_editor *from[CLUSTERS_MAX];
@@ -347,7 +347,7 @@ static void move(struct job *j, const struct netris_snapshot *l, int64_t server,
 static void maker_free(struct maker *m)
 {
 	netris_make_free(m->make);
-	list_for_each (j, &m->jobs, struct job, waits)
+	list_for_each (j, &m->jobs, struct netris_job, waits)
 		list_remove(&j->waits);
 	free(m->name);
 	free(m);
@@ -357,7 +357,7 @@ static bool maker_may_act(void *arg)
 {
 	const struct maker *m = arg;
 
-	list_for_each (j, &m->jobs, struct job, waits)
+	list_for_each (j, &m->jobs, struct netris_job, waits)
 		if (edit_may_act(j))
 			return true;
 	return false;
@@ -370,12 +370,12 @@ static void on_made(const struct err *e, void *arg)
 	struct maker *m = map_take(((struct maker *)arg)->f->makers, ((struct maker *)arg)->name);
 	struct err why = {0};
 	struct list told;
-	struct job *j;
+	struct netris_job *j;
 
 	if (e)
 		why = *e;
 	list_init(&told);
-	while ((j = list_first(&m->jobs, struct job, waits))) {
+	while ((j = list_first(&m->jobs, struct netris_job, waits))) {
 		list_remove(&j->waits);
 		j->made = why;
 		if (e && netris_refused(e))
@@ -384,7 +384,7 @@ static void on_made(const struct err *e, void *arg)
 			ask_look(j);
 	}
 	maker_free(m);
-	while ((j = list_first(&told, struct job, waits))) {
+	while ((j = list_first(&told, struct netris_job, waits))) {
 		/* Take the first job of the list each time, because done() may free the fabric with
 		 * all its jobs. */
 		list_remove(&j->waits);
@@ -392,7 +392,7 @@ static void on_made(const struct err *e, void *arg)
 	}
 }
 
-static void make(struct job *j, const char *name)
+static void make(struct netris_job *j, const char *name)
 {
 	struct fabric_state *f = j->f;
 	struct maker *m = map_get(f->makers, name);
@@ -420,7 +420,7 @@ static void make(struct job *j, const char *name)
 	list_push_back(&m->jobs, &j->waits);
 }
 
-static void told_place(struct job *j, const struct netris_snapshot *l,
+static void told_place(struct netris_job *j, const struct netris_snapshot *l,
 		       const struct netris_machine *m)
 {
 	char *name = netris_state_cluster(j->f, j->segment);
@@ -447,7 +447,7 @@ static void told_place(struct job *j, const struct netris_snapshot *l,
 
 static void on_look(const struct netris_snapshot *l, const struct err *e, void *arg)
 {
-	struct job *j = arg;
+	struct netris_job *j = arg;
 	struct fabric_state *f = j->f;
 	const struct netris_machine *m;
 	struct map_iter it;
@@ -483,7 +483,7 @@ static void on_look(const struct netris_snapshot *l, const struct err *e, void *
 
 static void on_start(void *arg)
 {
-	struct job *j = arg;
+	struct netris_job *j = arg;
 	struct machine *m = machine_of(j->f, j->name);
 
 	/* mutant: netris-fence */
@@ -504,11 +504,11 @@ static void on_start(void *arg)
 	ask_look(j);
 }
 
-static struct job *job_new(struct fabric *fabric, const struct fabric_port *p,
-			   const struct fabric_call *c)
+static struct netris_job *job_new(struct fabric *fabric, const struct fabric_port *p,
+				  const struct fabric_call *c)
 {
 	struct fabric_state *f = fabric->state;
-	struct job *j = mem_new(struct job);
+	struct netris_job *j = mem_new(struct netris_job);
 
 	j->f = f;
 	j->call = *c;
@@ -529,11 +529,11 @@ static struct job *job_new(struct fabric *fabric, const struct fabric_port *p,
 static void netris_place(struct fabric *fabric, const struct fabric_port *p, const char *segment,
 			 const struct fabric_call *c)
 {
-	struct job *j = job_new(fabric, p, c);
+	struct netris_job *j = job_new(fabric, p, c);
 
 	j->place = true;
 	j->segment = mem_strdup(segment);
-	list_for_each (other, &j->f->jobs, struct job, link)
+	list_for_each (other, &j->f->jobs, struct netris_job, link)
 		if (other != j && other->place && str_eq(other->name, j->name))
 			return;
 	loop_defer(&j->start);
@@ -688,7 +688,7 @@ static void netris_close(struct fabric *fabric)
 
 	map_for_each (it, f->makers)
 		maker_free(it.value);
-	list_for_each (j, &f->jobs, struct job, link)
+	list_for_each (j, &f->jobs, struct netris_job, link)
 		job_free(j);
 	list_for_each (d, &f->drops, struct drop, link)
 		drop_free(d);

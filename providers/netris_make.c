@@ -17,7 +17,7 @@ static const enum netris_kind looked_at[] = {NETRIS_SITE,   NETRIS_TEMPLATE, NET
 struct netris_make {
 	struct netris *n;
 	struct netris_make_spec s;
-	struct read {
+	struct make_read {
 		struct netris_make *m;
 		enum netris_kind kind;
 		/* Request in flight; NULL: none */
@@ -66,10 +66,10 @@ static void end(struct netris_make *m, const struct err *e)
 
 static void list(struct netris_make *m, size_t i)
 {
-	struct read *r = &m->reads[i];
+	struct make_read *r = &m->reads[i];
 	const struct netris_call c = {.done = on_list, .arg = r};
 
-	*r = (struct read){m, looked_at[i], NULL};
+	*r = (struct make_read){m, looked_at[i], NULL};
 	r->q = netris_list(m->n, r->kind, &c);
 }
 
@@ -234,7 +234,7 @@ static void on_posted(struct netris_objects *o, const struct err *e, void *arg)
 
 static void on_list(struct netris_objects *o, const struct err *e, void *arg)
 {
-	struct read *r = arg;
+	struct make_read *r = arg;
 	struct netris_make *m = r->m;
 
 	r->q = NULL;

@@ -30,7 +30,7 @@ struct netris_snapshots {
 	struct netris_snapshot snapshot;
 	/* Number of requests in flight */
 	unsigned pending;
-	struct read {
+	struct snapshot_read {
 		struct netris_snapshots *ls;
 		/* Request in flight; NULL: this entry is free */
 		struct netris_request *q;
@@ -178,7 +178,7 @@ static void on_read(struct netris_objects *o, const struct err *e, void *arg);
 
 static void start(struct netris_snapshots *ls, enum netris_kind kind, int64_t id, void *into)
 {
-	struct read *r = ls->reads;
+	struct snapshot_read *r = ls->reads;
 	struct netris_call c = {.done = on_read};
 
 	while (r->q)
@@ -258,7 +258,7 @@ static void stop_reads(struct netris_snapshots *ls)
 
 static void on_read(struct netris_objects *o, const struct err *e, void *arg)
 {
-	struct read *r = arg;
+	struct snapshot_read *r = arg;
 	struct netris_snapshots *ls = r->ls;
 	bool lists = !r->into;
 
