@@ -31,7 +31,7 @@
 #define CLAIMS_EACH_SLICE 500
 
 /* The count in progress */
-struct pass {
+struct gauges_pass {
 	/* Memory of the pass; NULL: none is in progress */
 	struct arena *arena;
 	enum { PASS_TENANTS, PASS_MACHINES, PASS_CLAIMS } at;
@@ -62,7 +62,7 @@ struct gauges {
 	struct map *phases;
 	/* "tenant/currency" -> struct count (amount on the bill); entries are never removed */
 	struct map *money;
-	struct pass pass;
+	struct gauges_pass pass;
 	struct loop_timer timer;
 	/* Callers of gauges_refresh() that wait (struct gauges_wait) */
 	struct list waits;
@@ -177,11 +177,11 @@ static void pass_over(struct gauges *f)
 
 static void pass_begin(struct gauges *f)
 {
-	struct pass *p = &f->pass;
+	struct gauges_pass *p = &f->pass;
 	struct map_iter it;
 
 	pass_over(f);
-	*p = (struct pass){.arena = arena_new()};
+	*p = (struct gauges_pass){.arena = arena_new()};
 	p->tenants = arena_calloc(p->arena, map_size(f->tenants_of->map) + 1, sizeof(*p->tenants));
 	map_for_each (it, f->tenants_of->map)
 		p->tenants[p->ntenants++] = arena_strdup(p->arena, it.key);
@@ -195,7 +195,7 @@ static void pass_begin(struct gauges *f)
 /* Returns true if tenants are left for the next slice. */
 static bool count_tenants(struct gauges *f)
 {
-	struct pass *p = &f->pass;
+	struct gauges_pass *p = &f->pass;
 	size_t pods = 0;
 
 	while (p->next < p->ntenants && pods < PODS_EACH_SLICE) {
@@ -211,7 +211,7 @@ static bool count_tenants(struct gauges *f)
 /* Counts a slice of the objects. Returns true until all are counted. */
 static bool pass_go_on(struct gauges *f)
 {
-	struct pass *p = &f->pass;
+	struct gauges_pass *p = &f->pass;
 
 	switch (p->at) {
 	case PASS_TENANTS:

@@ -24,7 +24,7 @@ struct gauges_gpus {
 
 /* --- pods ------------------------------------------------------------------------------------- */
 
-struct of_tenant {
+struct tenant_gpus {
 	struct gauges_gpus *g;
 	const struct tenant *t;
 	struct arena *a;
@@ -51,7 +51,7 @@ static struct gpu_parts *requests_on(struct gauges_gpus *g, const char *node)
 static bool add_pod(const struct kube_entry *en, void *arg)
 {
 	const struct tenant_pod *p = en->object;
-	struct of_tenant *y = arg;
+	struct tenant_gpus *y = arg;
 	const struct world_pod *w = &p->world;
 
 	if (!w->node || w->done || !is_node_of(y->g->c, w->node, y->t->name))
@@ -71,7 +71,7 @@ static bool is_read(const struct tenant *t)
 void gauges_gpus_tenant(struct gauges_gpus *g, const struct tenant *t)
 {
 	OWN(arena) a = arena_new();
-	struct of_tenant y = {g, t, a};
+	struct tenant_gpus y = {g, t, a};
 
 	if (is_read(t))
 		kube_cache_each(t->pods, add_pod, &y);

@@ -84,7 +84,7 @@ static void read_lines(struct gauges_use *u)
 
 /* --- tenants ---------------------------------------------------------------------------------- */
 
-struct of_tenant {
+struct tenant_waits {
 	int64_t now;
 	double pods, longest;
 };
@@ -92,7 +92,7 @@ struct of_tenant {
 static bool tally_pod(const struct kube_entry *en, void *arg)
 {
 	const struct world_pod *p = en->object;
-	struct of_tenant *y = arg;
+	struct tenant_waits *y = arg;
 	double waits;
 
 	if (!p->node && p->unschedulable && !p->daemon && !p->terminating) {
@@ -106,7 +106,7 @@ static bool tally_pod(const struct kube_entry *en, void *arg)
 
 void gauges_use_tenant(struct gauges_use *u, const struct tenant *t)
 {
-	struct of_tenant y = {.now = u->now};
+	struct tenant_waits y = {.now = u->now};
 
 	if (t->pods)
 		kube_cache_each(t->pods, tally_pod, &y);

@@ -12,11 +12,11 @@
  * Tests: tests/unit/controller/core/test_api_paths.c */
 
 struct api_paths {
-	/* name of the VirtualCluster -> struct known */
+	/* name of the VirtualCluster -> struct known_path */
 	struct map *known;
 };
 
-struct known {
+struct known_path {
 	/* identifies the observed network path from the tenant's machines to its API server
 	 * (api_path_key(), controller/rules/api_path.h) */
 	char *key;
@@ -25,7 +25,7 @@ struct known {
 
 static void known_free(void *p)
 {
-	struct known *k = p;
+	struct known_path *k = p;
 
 	free(k->key);
 	free(k);
@@ -50,7 +50,7 @@ void api_paths_free(struct api_paths *w)
 const struct api_path_state *api_paths_get(const struct api_paths *w, const char *tenant,
 					   const char *key)
 {
-	const struct known *k = map_get(w->known, tenant);
+	const struct known_path *k = map_get(w->known, tenant);
 
 	return k && str_eq(k->key, key) ? &k->seen : NULL;
 }
@@ -59,13 +59,13 @@ bool api_paths_put(struct api_paths *w, const char *tenant, const char *key,
 		   const struct api_path_state *seen)
 {
 	const struct api_path_state *was = api_paths_get(w, tenant, key);
-	struct known *k;
+	struct known_path *k;
 
 	if (was && was->up == seen->up && str_eq(was->reason, seen->reason) &&
 	    str_eq(was->why, seen->why))
 		return false;
 	map_del(w->known, tenant);
-	k = mem_new(struct known);
+	k = mem_new(struct known_path);
 	k->key = mem_strdup(key);
 	k->seen = *seen;
 	map_put(w->known, tenant, k);

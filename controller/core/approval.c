@@ -58,7 +58,7 @@ bool approval_can_bind(const struct context *c, const struct node_claim *n)
 	       (!r->uid || str_eq(r->uid, m->meta.uid));
 }
 
-struct search {
+struct approval_search {
 	const struct node_claim *of;
 	const struct node_claim_approval *best;
 	/* claim that contains `best` */
@@ -67,7 +67,7 @@ struct search {
 
 /* True if decision a on claim n counts instead of the best one so far: a recorded decision before
  * one that is not, then the earlier one, then the denial, then the claim's name. */
-static bool counts_before(const struct search *s, const struct node_claim *n,
+static bool counts_before(const struct approval_search *s, const struct node_claim *n,
 			  const struct node_claim_approval *a)
 {
 	const bool recorded = a == n->status.approval, was = s->best && s->on->status.approval;
@@ -86,7 +86,7 @@ static bool counts_before(const struct search *s, const struct node_claim *n,
  * not recorded yet covers all present claims. */
 static bool consider(const struct node_claim *n, void *arg)
 {
-	struct search *s = arg;
+	struct approval_search *s = arg;
 	const struct node_claim_approval *seen = n->status.approval,
 					 *d = seen ? seen : n->spec.approval;
 
@@ -102,7 +102,7 @@ static bool consider(const struct node_claim *n, void *arg)
 
 struct approval approval_decision(const struct context *c, const struct node_claim *n)
 {
-	struct search s = {.of = n, .best = n->status.approval, .on = n};
+	struct approval_search s = {.of = n, .best = n->status.approval, .on = n};
 
 	if (!s.best) {
 		(void)consider(n, &s);

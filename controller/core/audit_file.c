@@ -27,7 +27,7 @@
 #define AGAIN_MS 600000
 
 /* Work for the worker thread; it has its own copy of all data that the thread reads. */
-struct job {
+struct audit_job {
 	/* used only on the loop thread */
 	struct audit_file *owner;
 	char *path;
@@ -60,7 +60,7 @@ struct audit_file {
 
 static void job_free(void *arg)
 {
-	struct job *j = arg;
+	struct audit_job *j = arg;
 
 	free(j->path);
 	free(j->text);
@@ -69,7 +69,7 @@ static void job_free(void *arg)
 
 static void run_job(void *arg)
 {
-	struct job *j = arg;
+	struct audit_job *j = arg;
 
 	err_clear(&j->err);
 	j->rc = j->text ? audit_lines_append(j->path, j->text, &j->err)
@@ -99,7 +99,7 @@ static void note_failure(struct audit_file *f, const struct err *e)
 
 static void done_job(void *arg)
 {
-	struct job *j = arg;
+	struct audit_job *j = arg;
 	struct audit_file *f = j->owner;
 	int64_t wait = BATCH_MS;
 
@@ -125,7 +125,7 @@ static void done_job(void *arg)
 
 static void start(struct audit_file *f, char *text, int64_t seq)
 {
-	struct job *j = mem_new(struct job);
+	struct audit_job *j = mem_new(struct audit_job);
 
 	j->owner = f;
 	j->path = mem_strdup(f->c->o.audit_log);
@@ -136,7 +136,7 @@ static void start(struct audit_file *f, char *text, int64_t seq)
 
 /* --- segments --------------------------------------------------------------------------------- */
 
-struct search {
+struct segment_search {
 	int64_t after;
 	/* wall ms: after -1 finds the first segment that has an entry since */
 	int64_t since;
@@ -153,7 +153,7 @@ static const struct audit_entry *last_of(const struct audit_segment *s)
 static bool look(const struct kube_entry *en, void *arg)
 {
 	const struct audit_segment *s = en->object;
-	struct search *q = arg;
+	struct segment_search *q = arg;
 	const bool has = q->after < 0 ? last_of(s)->time >= q->since : last_of(s)->seq > q->after;
 
 	if (!q->newest || s->spec.number > q->newest->spec.number)
@@ -186,7 +186,7 @@ static void check_ahead(struct audit_file *f, const struct audit_segment *newest
 
 static const struct audit_segment *next_segment(struct audit_file *f)
 {
-	struct search q = {.after = f->seq, .since = loop_wall(f->c->loop) - AGAIN_MS};
+	struct segment_search q = {.after = f->seq, .since = loop_wall(f->c->loop) - AGAIN_MS};
 
 	kube_cache_each(f->c->cache[OBJECT_AUDIT_SEGMENT], look, &q);
 	if (f->seq > 0)

@@ -12,7 +12,7 @@
  * the API server and of the last leader may differ. */
 #define SKEW_MS 60000
 
-struct known {
+struct known_object {
 	enum object_kind_id kind;
 	/* deleting: deletion was requested */
 	bool deleting, deleted;
@@ -24,7 +24,7 @@ struct known {
 };
 
 struct audit_missed {
-	/* UID of an object -> struct known */
+	/* UID of an object -> struct known_object */
 	struct map *objects;
 	/* wall ms of the last written entry; 0: no entry */
 	int64_t last;
@@ -56,14 +56,14 @@ static bool has_generation(const struct audit_entry *e)
 void audit_missed_know(struct audit_missed *m, const struct audit_entry *e, bool written)
 {
 	const struct object_kind *kind = object_kind_find(str_or(e->kind, ""));
-	struct known *k = map_get(m->objects, str_or(e->uid, ""));
+	struct known_object *k = map_get(m->objects, str_or(e->uid, ""));
 
 	if (written && e->time > m->last)
 		m->last = e->time;
 	if (!kind || str_empty(e->uid))
 		return;
 	if (!k) {
-		k = mem_new(struct known);
+		k = mem_new(struct known_object);
 		k->kind = (enum object_kind_id)(kind - object_kinds);
 		str_copy(k->name, sizeof(k->name), str_or(e->name, ""));
 		map_put(m->objects, e->uid, k);
@@ -81,7 +81,7 @@ void audit_missed_know(struct audit_missed *m, const struct audit_entry *e, bool
 void audit_missed_gap(const struct audit_missed *m, const struct audit_entry *e, int64_t now,
 		      void (*add)(const struct audit_entry *e, void *arg), void *arg)
 {
-	const struct known *k = map_get(m->objects, str_or(e->uid, ""));
+	const struct known_object *k = map_get(m->objects, str_or(e->uid, ""));
 	const bool state = str_eq(e->event, AUDIT_STATE), spec = str_eq(e->event, AUDIT_SPEC);
 	const char *ended = k && state ? k->state : k && spec ? k->generation : "";
 	struct audit_entry late = {.time = now,
@@ -120,7 +120,7 @@ static struct audit_entry late(const struct find *f, const void *object, const c
 	return e;
 }
 
-static void compare_state(const struct find *f, const struct known *k, const void *object)
+static void compare_state(const struct find *f, const struct known_object *k, const void *object)
 {
 	struct audit_entry e = late(f, object, AUDIT_STATE);
 
@@ -132,7 +132,7 @@ static void compare_state(const struct find *f, const struct known *k, const voi
 	f->add(&e, f->arg);
 }
 
-static void compare_spec(const struct find *f, const struct known *k, const void *object)
+static void compare_spec(const struct find *f, const struct known_object *k, const void *object)
 {
 	const struct object_meta *m = object_meta_of(object);
 	struct audit_entry e = late(f, object, AUDIT_DELETING);
@@ -158,7 +158,7 @@ static bool compare(const struct kube_entry *en, void *arg)
 {
 	const struct find *f = arg;
 	const struct object_meta *meta = object_meta_of(en->object);
-	const struct known *k = map_get(f->m->objects, str_or(meta->uid, ""));
+	const struct known_object *k = map_get(f->m->objects, str_or(meta->uid, ""));
 	struct audit_entry e;
 	char to[24];
 
@@ -189,7 +189,7 @@ void audit_missed_find(const struct audit_missed *m, const struct context *c, in
 			kube_cache_each(c->cache[kind], compare, &f);
 	}
 	map_for_each (it, m->objects) {
-		const struct known *k = it.value;
+		const struct known_object *k = it.value;
 		const struct audit_entry e = {.time = now,
 					      .who = "unknown",
 					      .event = AUDIT_DELETED,

@@ -59,7 +59,7 @@ bool claim_index_put(struct claim_index *x, const char *name, const struct node_
 	return index_put(x->names, name, now, sizeof(now) / sizeof(now[0])) || starts != started;
 }
 
-struct asking {
+struct claim_query {
 	const struct context *c;
 	bool (*fn)(const struct node_claim *n, void *arg);
 	void *arg;
@@ -67,7 +67,7 @@ struct asking {
 
 static bool on_name(const char *name, void *arg)
 {
-	const struct asking *a = arg;
+	const struct claim_query *a = arg;
 	const struct node_claim *n = CTX_GET(a->c, OBJECT_NODE_CLAIM, node_claim, name);
 
 	return !n || a->fn(n, a->arg);
@@ -76,7 +76,7 @@ static bool on_name(const char *name, void *arg)
 void claim_index_each(const struct context *c, enum claim_key key, const char *value,
 		      bool (*fn)(const struct node_claim *n, void *arg), void *arg)
 {
-	struct asking a = {c, fn, arg};
+	struct claim_query a = {c, fn, arg};
 
 	index_each(c->claim_index->names, key, value, on_name, &a);
 }
@@ -84,7 +84,7 @@ void claim_index_each(const struct context *c, enum claim_key key, const char *v
 void claim_index_starting(const struct context *c,
 			  bool (*fn)(const struct node_claim *n, void *arg), void *arg)
 {
-	struct asking a = {c, fn, arg};
+	struct claim_query a = {c, fn, arg};
 	struct map_iter it;
 
 	map_for_each (it, c->claim_index->starting)

@@ -29,7 +29,7 @@
 enum job_kind { JOB_RECORD, JOB_KEYS };
 
 /* Work for the worker thread; it has its own copy of all data that the thread reads. */
-struct job {
+struct export_job {
 	/* used only on the loop thread */
 	struct record_export *owner;
 	enum job_kind kind;
@@ -137,7 +137,7 @@ char *record_export_text(const struct wipe_record *w)
 
 /* --- on the worker thread --------------------------------------------------------------------- */
 
-static void job_free(struct job *j)
+static void job_free(struct export_job *j)
 {
 	free(j->dir);
 	free(j->machine);
@@ -149,7 +149,7 @@ static void job_free(struct job *j)
 /* Returns the new text of keys.json: the keys of the job, and all keys that the file already
  * contains, because records signed with old keys must stay verifiable. NULL: the existing file
  * cannot be read, and must not be overwritten. */
-static char *keys_with_old(const struct job *j, struct err *e)
+static char *keys_with_old(const struct export_job *j, struct err *e)
 {
 	char *old = record_files_read(j->dir, KEYS_FILE, e), *text, *line;
 	bool none = !old && e->kind == ERR_NOT_FOUND;
@@ -182,7 +182,7 @@ static char *keys_with_old(const struct job *j, struct err *e)
 
 static void run_job(void *arg)
 {
-	struct job *j = arg;
+	struct export_job *j = arg;
 
 	err_clear(&j->err);
 	if (j->kind == JOB_RECORD) {
@@ -202,7 +202,8 @@ static void drop_job(void *arg)
 
 /* --- export ----------------------------------------------------------------------------------- */
 
-static void say_failed(struct record_export *r, const struct wipe_record *w, const struct job *j)
+static void say_failed(struct record_export *r, const struct wipe_record *w,
+		       const struct export_job *j)
 {
 	const char *reason =
 		j->err.kind == ERR_CONFLICT ? "RecordFileDiffers" : "RecordNotExported";
@@ -215,7 +216,7 @@ static void say_failed(struct record_export *r, const struct wipe_record *w, con
 
 /* Schedules the retry. An error in one file delays no other record; a full or broken disk delays
  * all exports. */
-static void failed_job(struct record_export *r, const struct job *j)
+static void failed_job(struct record_export *r, const struct export_job *j)
 {
 	int64_t after = loop_now(r->c->loop) + backoff_next(&r->backoff, loop_random(r->c->loop));
 	int code = j->err.code;
@@ -231,7 +232,7 @@ static void failed_job(struct record_export *r, const struct job *j)
 
 static void done_job(void *arg)
 {
-	struct job *j = arg;
+	struct export_job *j = arg;
 	struct record_export *r = j->owner;
 	const char *record = j->record;
 
@@ -254,7 +255,7 @@ static void done_job(void *arg)
 	loop_timer_start(&r->timer, 0);
 }
 
-static void start_job(struct record_export *r, struct job *j)
+static void start_job(struct record_export *r, struct export_job *j)
 {
 	j->owner = r;
 	j->dir = mem_strdup(r->c->o.evidence_dir);
@@ -263,7 +264,7 @@ static void start_job(struct record_export *r, struct job *j)
 
 static void export_record(struct record_export *r, const struct wipe_record *w)
 {
-	struct job *j = mem_new(struct job);
+	struct export_job *j = mem_new(struct export_job);
 
 	j->kind = JOB_RECORD;
 	/* Directory of the records. A Machine may have the name of the key file; "_" avoids the
@@ -282,7 +283,7 @@ static bool export_keys(struct record_export *r)
 {
 	const char *const *publics;
 	OWN_JSON o = NULL;
-	struct job *j;
+	struct export_job *j;
 	char *text;
 	size_t n;
 
@@ -297,7 +298,7 @@ static bool export_keys(struct record_export *r)
 		free(text);
 		return false;
 	}
-	j = mem_new(struct job);
+	j = mem_new(struct export_job);
 	j->kind = JOB_KEYS;
 	j->text = text;
 	start_job(r, j);

@@ -39,7 +39,7 @@ bool record_index_put(struct record_index *x, const char *name, const struct wip
 	return index_put(x->names, name, now, sizeof(now) / sizeof(now[0]));
 }
 
-struct asking {
+struct record_query {
 	const struct context *c;
 	bool (*fn)(const struct wipe_record *r, void *arg);
 	void *arg;
@@ -47,7 +47,7 @@ struct asking {
 
 static bool on_name(const char *name, void *arg)
 {
-	const struct asking *a = arg;
+	const struct record_query *a = arg;
 	const struct wipe_record *r = CTX_GET(a->c, OBJECT_WIPE_RECORD, wipe_record, name);
 
 	return !r || a->fn(r, a->arg);
@@ -56,7 +56,7 @@ static bool on_name(const char *name, void *arg)
 void record_index_each(const struct context *c, enum record_key key, const char *value,
 		       bool (*fn)(const struct wipe_record *r, void *arg), void *arg)
 {
-	struct asking a = {c, fn, arg};
+	struct record_query a = {c, fn, arg};
 	char uuid[UUID_TEXT];
 
 	if (key == RECORD_BY_UUID)

@@ -23,13 +23,13 @@ struct secrets {
 	struct loop_group *group;
 	struct kube_client *client;
 	char *own_ns;
-	/* "ns/name" -> struct entry */
+	/* "ns/name" -> struct secret_entry */
 	struct map *entries;
 	void (*changed)(const char *ns, const char *name, void *arg);
 	void *arg;
 };
 
-struct entry {
+struct secret_entry {
 	struct secrets *s;
 	char *ns, *name, *version;
 	enum secret_state state;
@@ -48,7 +48,7 @@ static void free_value(void *v)
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct secret_entry *en = p;
 
 	kube_call_cancel(en->call);
 	loop_timer_stop(&en->timer);
@@ -85,7 +85,7 @@ void secrets_free(struct secrets *s)
 /* Schedules the next read of the Secret: after at_least_ms, or, if that is longer, after each_ms
  * times the number of known Secrets. The longer delay is varied by 10 %, so that Secrets that were
  * read at one time are read again at different times. */
-static void read_again(struct entry *en, int64_t at_least_ms, int64_t each_ms)
+static void read_again(struct secret_entry *en, int64_t at_least_ms, int64_t each_ms)
 {
 	int64_t all = (int64_t)map_size(en->s->entries) * each_ms, ms = at_least_ms;
 	struct loop *l = loop_of(en->s->group);
@@ -95,7 +95,7 @@ static void read_again(struct entry *en, int64_t at_least_ms, int64_t each_ms)
 	loop_timer_start(&en->timer, ms);
 }
 
-static void take(struct entry *en, const json_t *o)
+static void take(struct secret_entry *en, const json_t *o)
 {
 	const char *key, *version = json_str_at(o, "metadata", "resourceVersion");
 	json_t *v;
@@ -124,7 +124,7 @@ static void take(struct entry *en, const json_t *o)
 
 static void on_secret(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct secret_entry *en = arg;
 	enum secret_state was = en->state;
 
 	en->call = NULL;
@@ -146,21 +146,21 @@ static void on_secret(json_t *o, const struct err *e, void *arg)
 
 static void load(void *arg)
 {
-	struct entry *en = arg;
+	struct secret_entry *en = arg;
 
 	if (!en->call)
 		en->call = kube_get(en->s->client, &KUBE_SECRETS, en->ns, en->name, on_secret, en);
 }
 
-static struct entry *entry_of(struct secrets *s, const char *ns, const char *name)
+static struct secret_entry *entry_of(struct secrets *s, const char *ns, const char *name)
 {
 	OWN(arena) a = arena_new();
 	const char *key = arena_printf(a, "%s/%s", ns ? ns : s->own_ns, name);
-	struct entry *en = map_get(s->entries, key);
+	struct secret_entry *en = map_get(s->entries, key);
 
 	if (en)
 		return en;
-	en = mem_new(struct entry);
+	en = mem_new(struct secret_entry);
 	en->s = s;
 	en->ns = mem_strdup(ns ? ns : s->own_ns);
 	en->name = mem_strdup(name);
@@ -180,14 +180,14 @@ enum secret_state secrets_want(struct secrets *s, const char *ns, const char *na
 const struct secret *secrets_value(struct secrets *s, const char *ns, const char *name,
 				   const char *key)
 {
-	struct entry *en = entry_of(s, ns, name);
+	struct secret_entry *en = entry_of(s, ns, name);
 
 	return en->state == SECRET_LOADED ? map_get(en->values, key) : NULL;
 }
 
 void secrets_expect(struct secrets *s, const char *ns, const char *name)
 {
-	struct entry *en = entry_of(s, ns, name);
+	struct secret_entry *en = entry_of(s, ns, name);
 
 	if (en->expected)
 		return;
@@ -198,7 +198,7 @@ void secrets_expect(struct secrets *s, const char *ns, const char *name)
 
 void secrets_reread(struct secrets *s, const char *ns, const char *name)
 {
-	struct entry *en = entry_of(s, ns, name);
+	struct secret_entry *en = entry_of(s, ns, name);
 
 	if (!en->call)
 		loop_timer_start(&en->timer, 0);
@@ -212,7 +212,7 @@ const char *secrets_version(struct secrets *s, const char *ns, const char *name)
 void secrets_ensure(struct secrets *s, const char *name, const char *const *keys,
 		    const struct secret *const *values, size_t n)
 {
-	struct entry *en = entry_of(s, NULL, name);
+	struct secret_entry *en = entry_of(s, NULL, name);
 	json_t *o, *data = json_object();
 
 	for (size_t i = 0; i < n; i++) {

@@ -19,7 +19,7 @@
 
 struct validation {
 	struct context *c;
-	/* "Kind/name" -> struct entry; only objects whose verdict is not written yet */
+	/* "Kind/name" -> struct validation_entry; only objects whose verdict is not written yet */
 	struct map *entries;
 };
 
@@ -30,7 +30,7 @@ struct wish {
 	json_t *conditions;
 };
 
-struct entry {
+struct validation_entry {
 	struct validation *owner;
 	enum object_kind_id kind;
 	char *name, *key;
@@ -54,7 +54,7 @@ static void wish_free(struct wish *w)
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct validation_entry *en = p;
 
 	writer_stop(&en->write);
 	loop_timer_stop(&en->timer);
@@ -65,7 +65,7 @@ static void entry_free(void *p)
 	free(en);
 }
 
-static void tell(const struct entry *en, const struct wish *w)
+static void tell(const struct validation_entry *en, const struct wish *w)
 {
 	const struct object_meta about = {.name = en->name, .uid = w->uid};
 
@@ -75,7 +75,7 @@ static void tell(const struct entry *en, const struct wish *w)
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct validation_entry *en = arg;
 	bool again = e && e->kind != ERR_CONFLICT && err_is_transient(e);
 
 	(void)o;
@@ -94,7 +94,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 static void send_next(void *arg)
 {
-	struct entry *en = arg;
+	struct validation_entry *en = arg;
 	struct context *c = en->owner->c;
 	struct object_meta at;
 
@@ -115,14 +115,14 @@ static void put(struct validation *v, enum object_kind_id kind, const char *name
 {
 	OWN(arena) a = arena_new();
 	const char *key = arena_printf(a, "%s/%s", object_kinds[kind].kind, name);
-	struct entry *en = map_get(v->entries, key);
+	struct validation_entry *en = map_get(v->entries, key);
 
 	if (!en && map_size(v->entries) >= ENTRIES_MAX) {
 		wish_free(w);
 		return;
 	}
 	if (!en) {
-		en = mem_new(struct entry);
+		en = mem_new(struct validation_entry);
 		en->owner = v;
 		en->kind = kind;
 		en->name = mem_strdup(name);
@@ -137,7 +137,8 @@ static void put(struct validation *v, enum object_kind_id kind, const char *name
 		loop_timer_start(&en->timer, 0);
 }
 
-static struct entry *entry_of(struct validation *v, enum object_kind_id kind, const char *name)
+static struct validation_entry *entry_of(struct validation *v, enum object_kind_id kind,
+					 const char *name)
 {
 	OWN(arena) a = arena_new();
 
@@ -147,7 +148,7 @@ static struct entry *entry_of(struct validation *v, enum object_kind_id kind, co
 /* Drops a verdict that was not sent yet, because the stored condition already is correct. */
 static void settle(struct validation *v, enum object_kind_id kind, const char *name)
 {
-	struct entry *en = entry_of(v, kind, name);
+	struct validation_entry *en = entry_of(v, kind, name);
 
 	if (!en)
 		return;
@@ -254,7 +255,7 @@ void validation_good(struct validation *v, enum object_kind_id kind, const void 
 	const struct object_meta *m = object_meta_of(object);
 	const struct conditions *cs = conditions_of(kind, object);
 	const struct condition *old = cs ? condition_get(cs, TYPE) : NULL;
-	struct entry *en = entry_of(v, kind, m->name);
+	struct validation_entry *en = entry_of(v, kind, m->name);
 	struct wish *w;
 	json_t *list;
 
@@ -308,7 +309,7 @@ void validation_lead(struct validation *v)
 	struct map_iter it;
 
 	map_for_each (it, v->entries)
-		loop_timer_start(&((struct entry *)it.value)->timer, 0);
+		loop_timer_start(&((struct validation_entry *)it.value)->timer, 0);
 }
 
 struct validation *validation_new(struct context *c)

@@ -133,7 +133,7 @@ static void request(struct checkpoint *cp, const struct kube_entry *en, const ch
 	spans_call(cp->c, cp->patch, OBJECT_MACHINE, cp->machine);
 }
 
-struct look {
+struct checkpoint_wait {
 	struct checkpoint *cp;
 	const char *node, *when;
 	int64_t running;
@@ -151,7 +151,7 @@ static bool before(const struct kube_entry *a, const struct kube_entry *b)
 static bool look_at_pod(const struct kube_entry *en, void *arg)
 {
 	const struct tenant_pod *p = en->object;
-	struct look *k = arg;
+	struct checkpoint_wait *k = arg;
 	char text[300];
 
 	if (!asks_for_it(p, k->node))
@@ -342,10 +342,10 @@ const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 			    const struct leave *lv, int64_t began)
 {
 	char when[STR_TIME_SIZE];
-	struct look k = {.cp = cp,
-			 .node = n->meta.name,
-			 .when = str_time(when, began),
-			 .running = running_for(cp, began)};
+	struct checkpoint_wait k = {.cp = cp,
+				    .node = n->meta.name,
+				    .when = str_time(when, began),
+				    .running = running_for(cp, began)};
 	OWN(arena) a = arena_new();
 	bool url;
 

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "controller/rules/claim.h"
 
-struct look {
+struct gang_scan {
 	/* tenant whose pods are being read */
 	const struct tenant *t;
 	struct drain_gang *v;
@@ -26,7 +26,7 @@ struct seen {
 	const char *name;
 };
 
-static size_t root(const struct look *k, size_t i)
+static size_t root(const struct gang_scan *k, size_t i)
 {
 	while (k->v[i].first != i)
 		i = k->v[i].first;
@@ -34,7 +34,7 @@ static size_t root(const struct look *k, size_t i)
 }
 
 /* Records that the gang runs on target g, and links g with the other targets of the gang. */
-static void add(struct look *k, struct drain_gang *g, const char *uid, const char *name)
+static void add(struct gang_scan *k, struct drain_gang *g, const char *uid, const char *name)
 {
 	struct seen *s = map_get(k->gangs, uid);
 	size_t x, y;
@@ -56,7 +56,7 @@ static void add(struct look *k, struct drain_gang *g, const char *uid, const cha
 static bool add_pod(const struct kube_entry *en, void *arg)
 {
 	const struct tenant_pod *p = en->object;
-	struct look *k = arg;
+	struct gang_scan *k = arg;
 	struct drain_gang *g;
 	const struct world_pod *w;
 
@@ -78,7 +78,7 @@ static const struct node_claim *claim_of(const struct context *c, const struct d
 	return t->claim ? CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, t->claim) : NULL;
 }
 
-static void add_pods(struct look *k, const struct context *c, const struct tenants *ts,
+static void add_pods(struct gang_scan *k, const struct context *c, const struct tenants *ts,
 		     const struct drain_status *s)
 {
 	OWN(map) tenants = map_new(NULL);
@@ -102,7 +102,7 @@ static void add_pods(struct look *k, const struct context *c, const struct tenan
 
 /* Adds the gang in spec.gang of claims whose Node has no pods. Only for targets that wait for their
  * turn: a drained Node has no pods either, whatever gang it served. */
-static void add_claims(struct look *k, const struct context *c, const struct drain_status *s,
+static void add_claims(struct gang_scan *k, const struct context *c, const struct drain_status *s,
 		       const bool *waits)
 {
 	for (size_t i = 0; i < s->targets.n; i++) {
@@ -117,11 +117,11 @@ const struct drain_gang *drain_gangs(const struct context *c, const struct tenan
 				     const struct drain_status *s, const bool *waits,
 				     struct arena *a)
 {
-	struct look k = {.v = arena_calloc(a, s->targets.n + 1, sizeof(*k.v)),
-			 .used = arena_calloc(a, s->targets.n + 1, sizeof(*k.used)),
-			 .nodes = map_new(NULL),
-			 .gangs = map_new(NULL),
-			 .a = a};
+	struct gang_scan k = {.v = arena_calloc(a, s->targets.n + 1, sizeof(*k.v)),
+			      .used = arena_calloc(a, s->targets.n + 1, sizeof(*k.used)),
+			      .nodes = map_new(NULL),
+			      .gangs = map_new(NULL),
+			      .a = a};
 
 	for (size_t i = 0; i < s->targets.n; i++)
 		k.v[i].first = i;

@@ -69,7 +69,7 @@ void drain_condition(const struct drain *d, struct drain_status *s, struct arena
 /* --- phase of a target ------------------------------------------------------------------------ */
 
 /* Input of one evaluation of a Drain. */
-struct look {
+struct target_eval {
 	const struct context *c;
 	const struct tenants *tenants;
 	const struct drain *d;
@@ -77,13 +77,13 @@ struct look {
 	int64_t now;
 };
 
-static const struct machine *machine_of(const struct look *k, const struct drain_target *t)
+static const struct machine *machine_of(const struct target_eval *k, const struct drain_target *t)
 {
 	return CTX_GET(k->c, OBJECT_MACHINE, machine, t->machine);
 }
 
 /* True if the machine serves no claim, or not the claim that the Drain names. */
-static bool serves_nobody(const struct look *k, const struct drain_target *t,
+static bool serves_nobody(const struct target_eval *k, const struct drain_target *t,
 			  const struct machine *m)
 {
 	const struct object_ref *r = m->status.claim_ref;
@@ -91,7 +91,7 @@ static bool serves_nobody(const struct look *k, const struct drain_target *t,
 	return !r || (k->d->spec.node_claim_names.n && !str_eq(r->name, t->claim));
 }
 
-static enum drain_step quarantined(const struct look *k, const struct drain_target *t,
+static enum drain_step quarantined(const struct target_eval *k, const struct drain_target *t,
 				   const struct machine *m, enum drain_step was)
 {
 	const struct machine_quarantine *q = m->status.quarantine;
@@ -120,7 +120,7 @@ static enum drain_step quarantined(const struct look *k, const struct drain_targ
 }
 
 /* Returns the phase of a started target, derived from the state of its machine. */
-static enum drain_step follow(const struct look *k, const struct drain_target *t,
+static enum drain_step follow(const struct target_eval *k, const struct drain_target *t,
 			      const struct machine *m)
 {
 	const struct drain_spec *spec = &k->d->spec;
@@ -156,7 +156,7 @@ static enum drain_step follow(const struct look *k, const struct drain_target *t
 									     : DRAIN_STEP_EVICTING;
 }
 
-static enum drain_step derive(const struct look *k, struct drain_target *t)
+static enum drain_step derive(const struct target_eval *k, struct drain_target *t)
 {
 	const struct machine *m = machine_of(k, t);
 	enum drain_step was = drain_step_of(t);
@@ -185,7 +185,7 @@ static enum drain_step derive(const struct look *k, struct drain_target *t)
 
 /* Returns which targets leave together (one element per target). NULL: no target waits for its
  * turn, or spec.gangs is Split. */
-static const struct drain_gang *gangs_of(const struct look *k, const struct drain_status *s)
+static const struct drain_gang *gangs_of(const struct target_eval *k, const struct drain_status *s)
 {
 	bool *waits = arena_calloc(k->a, s->targets.n + 1, sizeof(*waits)), any = false;
 
@@ -210,7 +210,8 @@ static bool takes_a_turn(const struct drain_target *t)
 
 /* Starts the next waiting targets, in order. If one target of a gang is leaving, the others start
  * at once, even above spec.concurrent. After the deadline all remaining targets start. */
-static void start_next(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
+static void start_next(const struct target_eval *k, struct drain_status *s,
+		       const struct drain_gang *gangs)
 {
 	bool hurry = drain_late(k->c, k->d);
 	int64_t turns = 0;
@@ -236,7 +237,8 @@ static void start_next(const struct look *k, struct drain_status *s, const struc
 
 /* Sets blockedBy of each target that waits for its turn and will leave together with others of its
  * gang. */
-static void name_gangs(const struct look *k, struct drain_status *s, const struct drain_gang *gangs)
+static void name_gangs(const struct target_eval *k, struct drain_status *s,
+		       const struct drain_gang *gangs)
 {
 	for (size_t i = 0; gangs && i < s->targets.n; i++) {
 		size_t others = 0;
@@ -256,7 +258,7 @@ static void name_gangs(const struct look *k, struct drain_status *s, const struc
 
 /* Copies podsLeft and blockedBy from the Machine to the target. If the Machine no longer has these
  * values, the target keeps the last ones. */
-static void copy_left(const struct look *k, struct drain_target *t, const struct machine *m)
+static void copy_left(const struct target_eval *k, struct drain_target *t, const struct machine *m)
 {
 	const struct machine_leave *l = m ? m->status.leave : NULL;
 
@@ -298,7 +300,7 @@ static void copy_left(const struct look *k, struct drain_target *t, const struct
 
 /* Updates the target from its Machine. Until the target's turn comes, the target's claim is the one
  * that the machine serves now, unless the Drain names claims. */
-static void copy_machine(const struct look *k, struct drain_target *t)
+static void copy_machine(const struct target_eval *k, struct drain_target *t)
 {
 	const struct machine *m = machine_of(k, t);
 
@@ -310,7 +312,7 @@ static void copy_machine(const struct look *k, struct drain_target *t)
 
 /* Returns the summary for the condition: "1 of 3 machines done", and what happened to the other
  * machines. */
-static const char *sum_up(const struct look *k, const struct drain_status *s, size_t done)
+static const char *sum_up(const struct target_eval *k, const struct drain_status *s, size_t done)
 {
 	const struct condition *resolved = condition_get(&s->conditions, "Resolved");
 	size_t stopped = 0, failed = 0;
@@ -339,7 +341,7 @@ static const char *sum_up(const struct look *k, const struct drain_status *s, si
 	return text;
 }
 
-static void judge(const struct look *k, struct drain_status *s)
+static void judge(const struct target_eval *k, struct drain_status *s)
 {
 	static const char *const names[] = {"Pending", "Draining", "Succeeded", "Partial",
 					    "Cancelled"};
@@ -368,7 +370,7 @@ static void judge(const struct look *k, struct drain_status *s)
 void drains_advance(const struct context *c, const struct tenants *tenants, const struct drain *d,
 		    struct drain_status *s, struct arena *a, int64_t now)
 {
-	struct look k = {c, tenants, d, a, now};
+	struct target_eval k = {c, tenants, d, a, now};
 	const struct drain_gang *gangs;
 
 	for (size_t i = 0; i < s->targets.n; i++) {

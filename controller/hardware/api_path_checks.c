@@ -33,7 +33,7 @@ struct api_path_checks {
 	struct leftovers *entries;
 };
 
-struct entry {
+struct api_path_entry {
 	struct leftover of;
 	struct api_path_checks *all;
 	/* api_path_key() of the network path for which a check is in progress; "": the load
@@ -48,7 +48,7 @@ struct entry {
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct api_path_entry *en = p;
 
 	loop_timer_stop(&en->timer);
 	writer_stop(&en->write);
@@ -56,7 +56,7 @@ static void entry_free(void *p)
 	free(en);
 }
 
-static void answered(struct entry *en)
+static void answered(struct api_path_entry *en)
 {
 	free(en->asked);
 	en->asked = NULL;
@@ -65,7 +65,7 @@ static void answered(struct entry *en)
 
 static bool may_act(void *arg)
 {
-	const struct entry *en = arg;
+	const struct api_path_entry *en = arg;
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 
 	return vc && !vc->spec.paused && ctx_may_act(en->all->c);
@@ -73,7 +73,7 @@ static bool may_act(void *arg)
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct api_path_entry *en = arg;
 
 	(void)o;
 	loop_timer_start(&en->timer, e ? SOON_MS : 0);
@@ -81,8 +81,8 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 
 /* Records provider and address in status.apiServer; both NULL: clears it. Returns true if a write
  * was started, false if the status already has these values. */
-static bool write_down(struct entry *en, const struct virtual_cluster *vc, const char *provider,
-		       const char *address)
+static bool write_down(struct api_path_entry *en, const struct virtual_cluster *vc,
+		       const char *provider, const char *address)
 {
 	const struct virtual_cluster_api_path *was = vc->status.api_server;
 
@@ -97,7 +97,7 @@ static bool write_down(struct entry *en, const struct virtual_cluster *vc, const
 	return true;
 }
 
-static void know(struct entry *en, const struct virtual_cluster *vc,
+static void know(struct api_path_entry *en, const struct virtual_cluster *vc,
 		 const struct api_path_state *seen)
 {
 	struct context *c = en->all->c;
@@ -110,8 +110,8 @@ static void know(struct entry *en, const struct virtual_cluster *vc,
 	en->all->changed(en->of.tenant, en->all->arg);
 }
 
-static void know_not(struct entry *en, const struct virtual_cluster *vc, const char *reason,
-		     const char *why)
+static void know_not(struct api_path_entry *en, const struct virtual_cluster *vc,
+		     const char *reason, const char *why)
 {
 	struct api_path_state seen = {.reason = reason};
 
@@ -124,7 +124,7 @@ static void know_not(struct entry *en, const struct virtual_cluster *vc, const c
 
 static void on_api_path(const struct fabric_api_path_state *s, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct api_path_entry *en = arg;
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	struct api_path_state seen = {0};
 	int64_t now = loop_now(en->all->c->loop);
@@ -165,7 +165,7 @@ static void on_api_path(const struct fabric_api_path_state *s, const struct err 
 static void on_api_path_removed(const struct fabric_api_path_state *s, const struct err *e,
 				void *arg)
 {
-	struct entry *en = arg;
+	struct api_path_entry *en = arg;
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 
 	(void)s;
@@ -182,7 +182,8 @@ static void on_api_path_removed(const struct fabric_api_path_state *s, const str
 
 /* Returns the fabric of a Provider. Returns NULL if it is not available now; `why` then contains
  * the reason for users. */
-static struct fabric *fabric_of(const struct entry *en, const char *provider, char why[static 256])
+static struct fabric *fabric_of(const struct api_path_entry *en, const char *provider,
+				char why[static 256])
 {
 	const struct driver *d = driver_get(en->all->drivers, provider);
 
@@ -198,13 +199,13 @@ static struct fabric *fabric_of(const struct entry *en, const char *provider, ch
 
 static void kick(struct api_path_checks *w, const char *tenant);
 
-static void begin(struct entry *en, const char *key)
+static void begin(struct api_path_entry *en, const char *key)
 {
 	en->asked = mem_strdup(key);
 	loop_timer_start(&en->timer, LOST_MS);
 }
 
-static void remove_lb(struct entry *en, const struct virtual_cluster *vc)
+static void remove_lb(struct api_path_entry *en, const struct virtual_cluster *vc)
 {
 	const struct fabric_api_path_call call = {
 		.done = on_api_path_removed, .may_act = may_act, .arg = en};
@@ -232,7 +233,7 @@ static bool is_left(const struct virtual_cluster *vc)
 
 /* Stores what is known of a network path whose fabric cannot check paths to API servers. balanced:
  * the path needs a load balancer, which the fabric cannot create either. */
-static void know_without(struct entry *en, const struct virtual_cluster *vc, bool balanced)
+static void know_without(struct api_path_entry *en, const struct virtual_cluster *vc, bool balanced)
 {
 	struct api_path_state seen = {.up = !balanced,
 				      .reason = balanced ? "NotSupported" : "VIPUnchecked"};
@@ -249,7 +250,7 @@ static void know_without(struct entry *en, const struct virtual_cluster *vc, boo
 	know(en, vc, &seen);
 }
 
-static void look(struct entry *en, const struct virtual_cluster *vc)
+static void look(struct api_path_entry *en, const struct virtual_cluster *vc)
 {
 	const struct virtual_cluster_api_server *w = vc->spec.network.api_server;
 	const struct fabric_api_path_call call = {
@@ -292,7 +293,7 @@ static void look(struct entry *en, const struct virtual_cluster *vc)
 
 /* Drops the entry of a VirtualCluster that was deleted. Creates an entry if a new VirtualCluster
  * has the same name. */
-static void forget(struct entry *en)
+static void forget(struct api_path_entry *en)
 {
 	struct api_path_checks *w = en->all;
 	char tenant[sizeof(en->of.tenant)];
@@ -305,7 +306,7 @@ static void forget(struct entry *en)
 
 static void on_timer(void *arg)
 {
-	struct entry *en = arg;
+	struct api_path_entry *en = arg;
 	struct context *c = en->all->c;
 	const struct virtual_cluster *vc = leftover_cluster(&en->of);
 	const struct virtual_cluster_api_server *w = vc ? vc->spec.network.api_server : NULL;
@@ -339,7 +340,7 @@ static void on_timer(void *arg)
 
 static struct leftover *make_entry(const struct virtual_cluster *vc, void *arg)
 {
-	struct entry *en = mem_new(struct entry);
+	struct api_path_entry *en = mem_new(struct api_path_entry);
 
 	(void)vc;
 	en->all = arg;
@@ -350,18 +351,18 @@ static struct leftover *make_entry(const struct virtual_cluster *vc, void *arg)
 
 static bool in_progress(const struct leftover *l)
 {
-	return ((const struct entry *)l)->asked != NULL;
+	return ((const struct api_path_entry *)l)->asked != NULL;
 }
 
 static void kick(struct api_path_checks *w, const char *tenant)
 {
-	struct entry *en = (struct entry *)leftovers_find(w->entries, tenant);
+	struct api_path_entry *en = (struct api_path_entry *)leftovers_find(w->entries, tenant);
 	const struct virtual_cluster *vc =
 		CTX_GET(w->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, tenant);
 	OWN(arena) a = arena_new();
 
 	if (vc && (en || vc->spec.network.api_server || vc->status.api_server))
-		en = (struct entry *)leftovers_of(w->entries, vc);
+		en = (struct api_path_entry *)leftovers_of(w->entries, vc);
 	if (en && !en->asked &&
 	    (!vc || !api_paths_get(w->c->api_paths, tenant, api_path_key(vc, a))))
 		loop_timer_start(&en->timer, 0);
@@ -381,7 +382,7 @@ void api_path_checks_kick(struct api_path_checks *w, const char *tenant)
 		kube_cache_each(w->c->cache[OBJECT_VIRTUAL_CLUSTER], kick_one, w);
 }
 
-static bool give_up(struct entry *en, const struct virtual_cluster *vc)
+static bool give_up(struct api_path_entry *en, const struct virtual_cluster *vc)
 {
 	char note[400];
 
@@ -396,14 +397,14 @@ bool api_path_checks_block_deletion(struct api_path_checks *w, const struct virt
 				    bool gone)
 {
 	const struct virtual_cluster_api_path *left = vc->status.api_server;
-	struct entry *en;
+	struct api_path_entry *en;
 
 	if (!gone)
 		return api_path_balancer(vc) != NULL || (left && left->provider);
 	if (!left || !left->provider)
 		return false;
 	kick(w, vc->meta.name);
-	en = (struct entry *)leftovers_of(w->entries, vc);
+	en = (struct api_path_entry *)leftovers_of(w->entries, vc);
 	/* wait: on_timer() calls changed() when the call of the earlier VirtualCluster has ended */
 	if (!en)
 		return true;

@@ -21,7 +21,7 @@ struct provider_finalizer {
 	struct status_writer write;
 };
 
-struct look {
+struct finalizer_scan {
 	struct provider_finalizer *h;
 	/* name of a Provider -> name of a Machine that refers to it, borrowed from the cache */
 	struct map *named;
@@ -30,7 +30,7 @@ struct look {
 static bool note_name(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
-	struct look *k = arg;
+	struct finalizer_scan *k = arg;
 
 	if (m->spec.provider_ref.name)
 		map_put(k->named, m->spec.provider_ref.name, (void *)m->meta.name);
@@ -51,7 +51,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 static bool hold(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
-	struct look *k = arg;
+	struct finalizer_scan *k = arg;
 	struct context *c = k->h->c;
 	const char *machine = map_get(k->named, p->meta.name);
 	char note[600];
@@ -73,7 +73,7 @@ static void look(void *arg)
 {
 	struct provider_finalizer *h = arg;
 	struct context *c = h->c;
-	struct look k = {.h = h};
+	struct finalizer_scan k = {.h = h};
 
 	if (!c->leading || !c->ready || writer_busy(&h->write))
 		return;

@@ -318,7 +318,7 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 
 /* --- the scan --------------------------------------------------------------------------------- */
 
-struct look {
+struct provisioned_scan {
 	struct provisioned_machines *x;
 	/* True: an action was started, and the scan ends */
 	bool done;
@@ -332,7 +332,7 @@ static bool is_left(const struct machine *m)
 
 static bool look_at_machine(const struct machine *m, void *arg)
 {
-	struct look *k = arg;
+	struct provisioned_scan *k = arg;
 	struct provisioned_machines *x = k->x;
 	const struct provider_object *p =
 		m->spec.provider_ref.name
@@ -366,7 +366,7 @@ static bool look_at_provider(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
 	const struct provider_object_machines *w = wanted_of(p);
-	struct look *k = arg;
+	struct provisioned_scan *k = arg;
 	const struct machine *m;
 	char name[254];
 	struct err e;
@@ -395,7 +395,7 @@ static void look(void *arg)
 {
 	struct provisioned_machines *x = arg;
 	struct context *c = x->c;
-	struct look k = {.x = x};
+	struct provisioned_scan k = {.x = x};
 	int64_t wait = x->not_before - loop_now(c->loop);
 
 	if (!c->leading || !c->ready || x->name || writer_busy(&x->write))

@@ -18,11 +18,11 @@ struct segments {
 	const struct drivers *drivers;
 	void (*changed)(const char *tenant, void *arg);
 	void *arg;
-	/* entries (struct entry) of VirtualClusters that are being deleted */
+	/* entries (struct segment_entry) of VirtualClusters that are being deleted */
 	struct leftovers *entries;
 };
 
-struct entry {
+struct segment_entry {
 	struct leftover of;
 	struct segments *all;
 	char segment[TENANT_SEGMENT];
@@ -41,7 +41,7 @@ void segment_of_tenant(const struct virtual_cluster *vc, char out[static TENANT_
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct segment_entry *en = p;
 
 	loop_timer_stop(&en->again);
 	map_free(en->done);
@@ -81,7 +81,7 @@ static bool is_shared(const struct segments *s, const struct virtual_cluster *vc
 }
 
 struct next {
-	const struct entry *en;
+	const struct segment_entry *en;
 	const struct provider_object *p;
 };
 
@@ -95,7 +95,8 @@ static bool find_next(const struct kube_entry *e, void *arg)
 	return !n->p;
 }
 
-static const struct provider_object *next_of(const struct segments *s, const struct entry *en)
+static const struct provider_object *next_of(const struct segments *s,
+					     const struct segment_entry *en)
 {
 	struct next n = {en, NULL};
 
@@ -105,7 +106,7 @@ static const struct provider_object *next_of(const struct segments *s, const str
 
 static void on_again(void *arg)
 {
-	struct entry *en = arg;
+	struct segment_entry *en = arg;
 
 	en->asked[0] = '\0';
 	en->all->changed(en->of.tenant, en->all->arg);
@@ -113,7 +114,7 @@ static void on_again(void *arg)
 
 static void on_dropped(const struct fabric_place *p, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct segment_entry *en = arg;
 
 	(void)p;
 	if (e) {
@@ -128,12 +129,12 @@ static void on_dropped(const struct fabric_place *p, const struct err *e, void *
 
 static bool may_act(void *arg)
 {
-	const struct entry *en = arg;
+	const struct segment_entry *en = arg;
 
 	return ctx_may_act(en->all->c);
 }
 
-static void ask(struct entry *en, const struct provider_object *p)
+static void ask(struct segment_entry *en, const struct provider_object *p)
 {
 	const struct driver *d = driver_get(en->all->drivers, p->meta.name);
 	const struct fabric_call call = {.done = on_dropped, .may_act = may_act, .arg = en};
@@ -148,7 +149,7 @@ static void ask(struct entry *en, const struct provider_object *p)
 	fabric_drop(d->fabric, en->segment, &call);
 }
 
-static bool give_up(struct entry *en, const struct virtual_cluster *vc)
+static bool give_up(struct segment_entry *en, const struct virtual_cluster *vc)
 {
 	char note[400];
 
@@ -161,7 +162,7 @@ static bool give_up(struct entry *en, const struct virtual_cluster *vc)
 
 static struct leftover *make_entry(const struct virtual_cluster *vc, void *arg)
 {
-	struct entry *en = mem_new(struct entry);
+	struct segment_entry *en = mem_new(struct segment_entry);
 
 	en->all = arg;
 	segment_of_tenant(vc, en->segment);
@@ -172,18 +173,18 @@ static struct leftover *make_entry(const struct virtual_cluster *vc, void *arg)
 
 static bool in_progress(const struct leftover *l)
 {
-	return ((const struct entry *)l)->asked[0] != '\0';
+	return ((const struct segment_entry *)l)->asked[0] != '\0';
 }
 
 bool segments_block_deletion(struct segments *s, const struct virtual_cluster *vc, bool gone)
 {
 	const struct provider_object *p = next_of(s, NULL);
-	struct entry *en;
+	struct segment_entry *en;
 
 	if (!gone)
 		return p != NULL;
 	leftovers_sweep(s->entries);
-	en = (struct entry *)leftovers_of(s->entries, vc);
+	en = (struct segment_entry *)leftovers_of(s->entries, vc);
 	/* wait: on_again() calls changed() when the call of the earlier VirtualCluster has ended */
 	if (!en)
 		return true;

@@ -25,7 +25,7 @@
 static const struct kube_resource resources[VERSIONS][DEVICES_KINDS] = {IN("v1beta1"),
 									IN("v1beta2"), IN("v1")};
 
-static const struct kind_of {
+static const struct device_source {
 	const struct scan_want *want;
 	void *(*project)(const json_t *o, struct arena *a, void *arg, struct err *e);
 } kinds[DEVICES_KINDS] = {

@@ -14,7 +14,7 @@
 #define ALL_MS 1000
 #define VERSIONS 2 /* maximum number of API versions of one kind */
 
-struct reading {
+struct gang_reading {
 	struct pod_groups *g;
 	enum gang_kind kind;
 	/* cache of this kind and version; NULL: reading has not started */
@@ -29,7 +29,7 @@ struct reading {
 struct pod_groups {
 	struct tenant *t;
 	void (*pod)(struct tenant *t, const char *ns, const char *name);
-	struct reading of[GANG_KINDS][VERSIONS];
+	struct gang_reading of[GANG_KINDS][VERSIONS];
 	/* key of an object (text_of()) -> "NAMESPACE/POD" of each pod that names it */
 	struct index *users;
 	struct replan_queue *replan_queue;
@@ -40,7 +40,7 @@ struct pod_groups {
 };
 
 /* API versions of each kind in which drover can read the gang size. */
-static const struct kind_of {
+static const struct gang_resource {
 	const char *plural;
 	struct kube_resource versions[VERSIONS];
 } kinds[GANG_KINDS] = {
@@ -131,7 +131,7 @@ static const char *text_of(enum gang_kind kind, const char *ns, const char *name
 
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
-	const struct reading *r = arg;
+	const struct gang_reading *r = arg;
 	const struct kube_entry *en = new_ ? new_ : old;
 	OWN(arena) a = arena_new();
 
@@ -140,12 +140,12 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 static void on_sync(void *arg)
 {
-	mark_all(((struct reading *)arg)->g);
+	mark_all(((struct gang_reading *)arg)->g);
 }
 
 static void on_health(const struct err *e, void *arg)
 {
-	struct reading *r = arg;
+	struct gang_reading *r = arg;
 	const bool denied = e && e->kind == ERR_DENIED, absent = e && e->kind == ERR_NOT_FOUND;
 	const char *error = e && !denied && !absent ? e->text : "";
 
@@ -162,7 +162,7 @@ static void on_health(const struct err *e, void *arg)
 static void on_over(const json_t *object, void *arg)
 {
 	(void)object;
-	mark_all(((struct reading *)arg)->g);
+	mark_all(((struct gang_reading *)arg)->g);
 }
 
 static void read_kind(struct pod_groups *g, enum gang_kind kind)
@@ -245,7 +245,7 @@ static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool 
 
 	*soon = false;
 	for (int i = 0; i < VERSIONS && kinds[kind].versions[i].version; i++) {
-		const struct reading *r = &g->of[kind][i];
+		const struct gang_reading *r = &g->of[kind][i];
 
 		if (r->cache && kube_cache_synced(r->cache) && !r->denied)
 			return NULL;
@@ -321,7 +321,7 @@ void pod_groups_forget(struct pod_groups *g)
 	for (int i = 0; i < GANG_KINDS; i++) {
 		for (int k = 0; k < VERSIONS; k++) {
 			kube_cache_free(g->of[i][k].cache);
-			g->of[i][k] = (struct reading){.g = g, .kind = (enum gang_kind)i};
+			g->of[i][k] = (struct gang_reading){.g = g, .kind = (enum gang_kind)i};
 		}
 		g->wanted[i] = false;
 	}

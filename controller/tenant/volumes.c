@@ -16,7 +16,7 @@
 
 enum kind { CLAIMS, VOLUMES, CLASSES, LIMITS, KINDS };
 
-struct reading {
+struct volume_reading {
 	struct volumes *v;
 	enum kind kind;
 	/* cache of this kind; NULL: reading has not started */
@@ -29,7 +29,7 @@ struct reading {
 struct volumes {
 	struct tenant *t;
 	struct volumes_hooks hooks;
-	struct reading of[KINDS];
+	struct volume_reading of[KINDS];
 	/* "NAMESPACE/CLAIM" -> "NAMESPACE/POD" of each pod that uses the claim */
 	struct index *users;
 	/* set of "NAMESPACE/POD" of the pods with claims */
@@ -40,7 +40,7 @@ struct volumes {
 	struct loop_timer all_timer;
 };
 
-static const struct kind_of {
+static const struct volume_kind {
 	const struct kube_resource *resource;
 	const char *right, *plural;
 	const struct scan_want *want;
@@ -93,7 +93,7 @@ static void on_all(void *arg)
 
 static void on_change(const struct kube_entry *old, const struct kube_entry *new_, void *arg)
 {
-	struct reading *r = arg;
+	struct volume_reading *r = arg;
 	struct volumes *v = r->v;
 	const struct kube_entry *en = new_ ? new_ : old, *both[] = {old, new_};
 
@@ -121,12 +121,12 @@ static void on_change(const struct kube_entry *old, const struct kube_entry *new
 
 static void on_sync(void *arg)
 {
-	mark_all(((struct reading *)arg)->v);
+	mark_all(((struct volume_reading *)arg)->v);
 }
 
 static void on_health(const struct err *e, void *arg)
 {
-	struct reading *r = arg;
+	struct volume_reading *r = arg;
 	const bool denied = e && e->kind == ERR_DENIED;
 	const char *error = e && !denied ? e->text : "";
 
@@ -140,7 +140,7 @@ static void on_health(const struct err *e, void *arg)
 
 static void on_over(const json_t *object, void *arg)
 {
-	struct reading *r = arg;
+	struct volume_reading *r = arg;
 
 	(void)object;
 	r->v->hooks.over(r->v->t);
@@ -293,7 +293,7 @@ static const char *unread(const struct volumes *v, bool *soon, struct arena *a)
 {
 	*soon = false;
 	for (int i = 0; i < KINDS; i++) {
-		const struct reading *r = &v->of[i];
+		const struct volume_reading *r = &v->of[i];
 
 		if (r->denied)
 			return arena_printf(a,
@@ -460,7 +460,7 @@ void volumes_forget(struct volumes *v)
 	loop_timer_stop(&v->all_timer);
 	for (int i = 0; i < KINDS; i++) {
 		kube_cache_free(v->of[i].cache);
-		v->of[i] = (struct reading){.v = v, .kind = (enum kind)i};
+		v->of[i] = (struct volume_reading){.v = v, .kind = (enum kind)i};
 	}
 	v->wanted = false;
 	index_free(v->users);
@@ -478,7 +478,7 @@ struct volumes *volumes_new(struct tenant *t, const struct volumes_hooks *hooks)
 	v->users = index_new(1);
 	v->pods = map_new(NULL);
 	for (int i = 0; i < KINDS; i++)
-		v->of[i] = (struct reading){.v = v, .kind = (enum kind)i};
+		v->of[i] = (struct volume_reading){.v = v, .kind = (enum kind)i};
 	v->replan_queue = replan_queue_new(
 		t->c->group, &(struct replan_queue_hooks){on_turn, on_pod, on_node, v});
 	loop_timer_init(&v->all_timer, t->c->group, on_all, v);

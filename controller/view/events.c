@@ -48,7 +48,7 @@ struct stream {
 };
 
 /* Machines to be compared, in slices */
-struct round {
+struct event_round {
 	/* Memory of the names; NULL: no round is in progress */
 	struct arena *a;
 	const char **names;
@@ -72,7 +72,7 @@ struct view_events {
 	struct map *rows, *attention_rows;
 	/* Version of what needs attention in the last event */
 	char attention_version[VIEW_VERSION_SIZE];
-	struct round round;
+	struct event_round round;
 	/* Continues the round */
 	struct loop_timer slice;
 	/* Version of the fleet at the begin of the last complete round */
@@ -101,7 +101,7 @@ static void compare_machine(const struct view_events *e, struct changed_rows *x,
 	changed_rows_compare(x, m->meta.name, m->status.tenant.name, o, brief);
 }
 
-static void round_add(struct round *r, const char *name)
+static void round_add(struct event_round *r, const char *name)
 {
 	mem_grow(r->names, r->n, r->cap);
 	r->names[r->n++] = arena_strdup(r->a, name);
@@ -117,7 +117,7 @@ static void round_end(struct view_events *e)
 {
 	arena_free(e->round.a);
 	free((void *)e->round.names);
-	e->round = (struct round){0};
+	e->round = (struct event_round){0};
 	loop_timer_stop(&e->slice);
 }
 
@@ -127,7 +127,7 @@ static void round_begin(struct view_events *e, bool first)
 {
 	const struct kube_cache *machines = e->source->c->cache[OBJECT_MACHINE];
 	const bool all = first || e->all;
-	struct round *r = &e->round;
+	struct event_round *r = &e->round;
 	struct map_iter it;
 
 	r->a = arena_new();
@@ -146,7 +146,7 @@ static void round_begin(struct view_events *e, bool first)
 /* Compares a machine of the round with its row in the last event. */
 static void compare_name(struct view_events *e, struct changed_rows *x, const char *name)
 {
-	const struct round *round = &e->round;
+	const struct event_round *round = &e->round;
 	const struct machine *m = CTX_GET(e->source->c, OBJECT_MACHINE, machine, name);
 
 	if (round->first && (!m || e->all || map_has(e->changed, name)))
@@ -162,7 +162,7 @@ static void compare_name(struct view_events *e, struct changed_rows *x, const ch
 static void on_slice(void *arg)
 {
 	struct view_events *e = arg;
-	struct round *r = &e->round;
+	struct event_round *r = &e->round;
 	const size_t left = r->n - r->at,
 		     end = r->at + (left < VIEW_EVENTS_SLICE ? left : VIEW_EVENTS_SLICE);
 	OWN(arena) a = arena_new();

@@ -26,7 +26,7 @@ struct tenant_list {
 	/* Key: name of a tenant; value: struct note */
 	struct map *notes;
 	/* The round in progress, in which each tenant is handled once */
-	struct round {
+	struct list_round {
 		/* NULL: no round is in progress */
 		struct arena *arena;
 		/* Names of the tenants, in the arena, and index of the next one */
@@ -235,7 +235,7 @@ static void write_if_due(struct tenant_list *l, const struct tenant *t, const st
  * tenant. */
 static void divide(struct tenant_list *l)
 {
-	struct round *r = &l->round;
+	struct list_round *r = &l->round;
 	size_t n;
 	const struct waiting_row *rows = waiting_rows(l->waiting, &n);
 
@@ -263,7 +263,7 @@ static void round_over(struct tenant_list *l)
 
 static void round_begin(struct tenant_list *l)
 {
-	struct round *r = &l->round;
+	struct list_round *r = &l->round;
 	struct map_iter it;
 
 	map_for_each (it, l->notes)
@@ -280,7 +280,7 @@ static void round_begin(struct tenant_list *l)
 static void on_timer(void *arg)
 {
 	struct tenant_list *l = arg;
-	struct round *r = &l->round;
+	struct list_round *r = &l->round;
 
 	if (!r->arena)
 		round_begin(l);
