@@ -234,7 +234,7 @@ int cli_do_bmc_probe(struct cli_client *c, const struct cli_bmc_probe *o)
 
 enum { PASSWORD = 0x7201, PASSWORD_FILE, CA_FILE, FINGERPRINT };
 
-struct asked {
+struct bmc_args {
 	struct cli_options o;
 	struct cli_bmc_probe probe;
 	const char *what;
@@ -251,7 +251,7 @@ static const struct argp_option options[] = {
 	CLI_NAMESPACE_ROW,
 	CLI_OPTION_ROWS};
 
-static void check_words(const struct asked *q, struct argp_state *st)
+static void check_words(const struct bmc_args *q, struct argp_state *st)
 {
 	const struct cli_bmc_probe *o = &q->probe;
 
@@ -273,7 +273,7 @@ static void check_words(const struct asked *q, struct argp_state *st)
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct asked *q = st->input;
+	struct bmc_args *q = st->input;
 
 	switch (key) {
 	case 'u':
@@ -332,7 +332,7 @@ static const struct argp argp = {
 
 int cli_bmc(int argc, char **argv)
 {
-	struct asked q = {.probe = {.ns = "drover-system"}};
+	struct bmc_args q = {.probe = {.ns = "drover-system"}};
 	struct cli_client c = {.verb = "drover bmc", .out = stdout};
 	int status;
 

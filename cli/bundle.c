@@ -304,7 +304,7 @@ int cli_do_bundle(struct cli_client *c, const char *ns, FILE *to)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-struct line {
+struct bundle_args {
 	struct cli_options o;
 	const char *ns, *file;
 };
@@ -317,7 +317,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct bundle_args *v = st->input;
 
 	switch (key) {
 	case 'n':
@@ -363,7 +363,7 @@ static FILE *file_of(const char *name)
 
 int cli_support_bundle(int argc, char **argv)
 {
-	struct line v = {.ns = "drover-system", .file = "drover-support.tar.zst"};
+	struct bundle_args v = {.ns = "drover-system", .file = "drover-support.tar.zst"};
 	struct cli_client c;
 	int status;
 	FILE *to;

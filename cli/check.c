@@ -318,7 +318,7 @@ int cli_do_check_probing(struct cli_client *c, const char *ns)
 	return check(c, ns, true);
 }
 
-struct line {
+struct check_args {
 	struct cli_options o;
 	const char *ns;
 	bool probe;
@@ -336,7 +336,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct check_args *v = st->input;
 
 	switch (key) {
 	case 'n':
@@ -376,7 +376,7 @@ static const struct argp argp = {
 
 int cli_check(int argc, char **argv)
 {
-	struct line v = {.ns = "drover-system"};
+	struct check_args v = {.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 

@@ -182,7 +182,7 @@ void cli_close(struct cli_client *c)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-struct answer {
+struct client_answer {
 	struct loop *loop;
 	json_t *o;
 	struct err e;
@@ -191,7 +191,7 @@ struct answer {
 
 static void on_answer(json_t *o, const struct err *e, void *arg)
 {
-	struct answer *a = arg;
+	struct client_answer *a = arg;
 
 	a->in = true;
 	if (e)
@@ -201,7 +201,7 @@ static void on_answer(json_t *o, const struct err *e, void *arg)
 	loop_stop(a->loop);
 }
 
-static json_t *answered(struct answer *a, struct err *e)
+static json_t *answered(struct client_answer *a, struct err *e)
 {
 	while (!a->in)
 		loop_run(a->loop);
@@ -213,7 +213,7 @@ static json_t *answered(struct answer *a, struct err *e)
 json_t *cli_get_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
 		   const char *name, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_get(c->host, resource, ns, name, on_answer, &a);
 	return answered(&a, e);
@@ -226,7 +226,7 @@ json_t *cli_get(struct cli_client *c, enum object_kind_id kind, const char *name
 
 json_t *cli_path(struct cli_client *c, const char *path, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_get_path(c->host, path, on_answer, &a);
 	return answered(&a, e);
@@ -235,7 +235,7 @@ json_t *cli_path(struct cli_client *c, const char *path, struct err *e)
 json_t *cli_path_with(struct cli_client *c, const char *path, const struct kube_path_options *o,
 		      struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_get_path_with(c->host, path, o, on_answer, &a);
 	return answered(&a, e);
@@ -246,7 +246,7 @@ struct secret *cli_token(struct cli_client *c, const char *ns, const char *accou
 {
 	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
 						      true};
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 	OWN_JSON asked = json_pack("{s:s, s:s, s:{s:[s], s:I}}", "apiVersion",
 				   "authentication.k8s.io/v1", "kind", "TokenRequest", "spec",
 				   "audiences", audience, "expirationSeconds", (json_int_t)seconds);
@@ -264,7 +264,7 @@ struct secret *cli_token(struct cli_client *c, const char *ns, const char *accou
 
 json_t *cli_text(struct cli_client *c, const char *path, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_get_text(c->host, path, on_answer, &a);
 	return answered(&a, e);
@@ -279,7 +279,7 @@ json_t *cli_review(struct cli_client *c, const struct kube_resource *kind, const
 json_t *cli_metadata(struct cli_client *c, const struct kube_resource *kind, const char *ns,
 		     const char *name, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_get_metadata(c->host, kind, ns, name, on_answer, &a);
 	return answered(&a, e);
@@ -287,7 +287,7 @@ json_t *cli_metadata(struct cli_client *c, const struct kube_resource *kind, con
 
 json_t *cli_secret(struct cli_client *c, const char *ns, const char *name, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_get(c->host, &KUBE_SECRETS, ns, name, on_answer, &a);
 	return answered(&a, e);
@@ -307,7 +307,7 @@ struct secret *cli_decoded(const char *base64, struct err *e)
 
 static void on_listed(const char *rv, const struct err *e, void *arg)
 {
-	struct answer *a = arg;
+	struct client_answer *a = arg;
 
 	(void)rv;
 	a->in = true;
@@ -319,7 +319,7 @@ static void on_listed(const char *rv, const struct err *e, void *arg)
 }
 
 struct items {
-	struct answer a;
+	struct client_answer a;
 	void (*on_item)(json_t *o, void *arg);
 	void *arg;
 	/* true: the list started again, after on_item() had already seen some objects */
@@ -439,7 +439,7 @@ static int failed_write(struct cli_client *c, enum object_kind_id kind, const ch
 json_t *cli_create_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
 		      const json_t *object, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_create(c->host, resource, ns, object, on_answer, &a);
 	return answered(&a, e);
@@ -448,7 +448,7 @@ json_t *cli_create_of(struct cli_client *c, const struct kube_resource *resource
 json_t *cli_patch_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
 		     const char *name, const json_t *patch, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 
 	(void)kube_patch(c->host, resource, ns, name, NULL, KUBE_PATCH_MERGE, patch, on_answer, &a);
 	return answered(&a, e);
@@ -457,7 +457,7 @@ json_t *cli_patch_of(struct cli_client *c, const struct kube_resource *resource,
 int cli_delete_of(struct cli_client *c, const struct kube_resource *resource, const char *ns,
 		  const char *name, const char *uid, struct err *e)
 {
-	struct answer a = {.loop = c->loop};
+	struct client_answer a = {.loop = c->loop};
 	const struct kube_delete_opts o = {.uid = uid, .grace_s = -1};
 	OWN_JSON gone = NULL;
 

@@ -417,7 +417,7 @@ static void offer_all(struct ask *q)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-struct line {
+struct completion_args {
 	const char *script;
 	/* true: `completion words` was given; q has the words */
 	bool words;
@@ -426,7 +426,7 @@ struct line {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct completion_args *v = st->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
@@ -466,7 +466,7 @@ int cli_completion(int argc, char **argv)
 		       "The scripts call `drover completion words`, which prints the possible "
 		       "completions of the last WORD, one per line. If the cluster does not answer "
 		       "within a second, no names are offered."};
-	struct line v = {0};
+	struct completion_args v = {0};
 
 	args_parse(&a, argc, argv, &v);
 	if (v.script)

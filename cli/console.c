@@ -157,7 +157,7 @@ int cli_do_console(struct cli_client *c, const struct cli_console *o)
 
 enum { TAKE = 0x7101 };
 
-struct asked {
+struct console_args {
 	struct cli_options o;
 	struct cli_console console;
 };
@@ -170,7 +170,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct asked *q = st->input;
+	struct console_args *q = st->input;
 
 	switch (key) {
 	case TAKE:
@@ -208,7 +208,7 @@ static const struct argp argp = {
 
 int cli_console(int argc, char **argv)
 {
-	struct asked q = {.console = {.ns = "drover-system", .program = IPMITOOL}};
+	struct console_args q = {.console = {.ns = "drover-system", .program = IPMITOOL}};
 	struct cli_client c;
 	int status;
 

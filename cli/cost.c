@@ -148,12 +148,12 @@ static bool is_wanted(const struct cost *w, const char *tenant)
 
 /* A bill that is being decoded. what: where it is, for messages. report_unread() reports on
  * standard error what cannot be decoded, and sets the exit status to 1. */
-struct reading {
+struct bill_reading {
 	struct cost *w;
 	const char *what;
 };
 
-static void report_unread(const struct reading *r, const char *effect, const struct err *e)
+static void report_unread(const struct bill_reading *r, const char *effect, const struct err *e)
 {
 	fprintf(stderr, "%s: %s: the bill %s: %s\n", r->w->c.verb, r->what, effect, e->text);
 	r->w->left_out++;
@@ -168,7 +168,7 @@ static void on_tenant(json_t *o, void *arg)
 {
 	struct cost *w = arg;
 	const char *name = str_or(json_str_at(o, "metadata", "name"), "");
-	struct reading r = {w, arena_printf(w->a, "VirtualCluster %s", name)};
+	struct bill_reading r = {w, arena_printf(w->a, "VirtualCluster %s", name)};
 	const json_t *cost = json_at(o, "status", "cost");
 	struct virtual_cluster_cost *c;
 	struct err e;
@@ -212,8 +212,8 @@ static int add_kept(struct cost *w)
 		if (!map && e.kind != ERR_NOT_FOUND)
 			return cli_failed_read(&w->c, &e);
 		json_object_foreach (json_at(map, "data"), uid, v) {
-			struct reading r = {w,
-					    arena_printf(w->a, "ConfigMap %s, key %s", name, uid)};
+			struct bill_reading r = {
+				w, arena_printf(w->a, "ConfigMap %s, key %s", name, uid)};
 			struct kept_bill b;
 
 			if (json_object_get(w->standing, uid))

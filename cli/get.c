@@ -287,7 +287,7 @@ int cli_do_get(struct cli_client *c, const struct cli_get_options *opts)
 
 enum { NO_HEADERS = 256 };
 
-struct line {
+struct get_args {
 	struct cli_options o;
 	struct cli_get_options opts;
 	const char *targets[256];
@@ -355,7 +355,7 @@ static void check(const struct cli_get_options *l, struct argp_state *st)
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct get_args *v = st->input;
 
 	switch (key) {
 	case 'o':
@@ -403,7 +403,7 @@ static const struct argp argp = {
 
 int cli_get_objects(int argc, char **argv)
 {
-	struct line v = {0};
+	struct get_args v = {0};
 	struct winsize size;
 	struct cli_client c;
 	int status;

@@ -21,7 +21,7 @@
 static const struct kube_resource hosts = {"metal3.io", "v1alpha1", "baremetalhosts",
 					   "BareMetalHost", true};
 
-struct import {
+struct machine_import {
 	struct cli_client *c;
 	const struct cli_import_hosts *want;
 	struct arena *a;
@@ -36,7 +36,7 @@ struct import {
 
 static void on_machine(json_t *o, void *arg)
 {
-	struct import *m = arg;
+	struct machine_import *m = arg;
 	const char *name = json_str_at(o, "metadata", "name"),
 		   *address = json_str_at(o, "spec", "bmc", "address");
 
@@ -45,7 +45,7 @@ static void on_machine(json_t *o, void *arg)
 		json_object_set_new(m->addresses, address, json_string(name));
 }
 
-static bool is_wanted(const struct import *m, const json_t *o)
+static bool is_wanted(const struct machine_import *m, const json_t *o)
 {
 	const char *of = m->want->of, *name = json_str_at(o, "metadata", "name"),
 		   *ns = json_str_at(o, "metadata", "namespace");
@@ -56,7 +56,7 @@ static bool is_wanted(const struct import *m, const json_t *o)
 
 static void on_host(json_t *o, void *arg)
 {
-	struct import *m = arg;
+	struct machine_import *m = arg;
 
 	if (!is_wanted(m, o))
 		return;
@@ -76,7 +76,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Prints the notes of a host, and its Machine (NULL: none). */
-static void print(const struct import *m, const struct buf *notes, const json_t *machine)
+static void print(const struct machine_import *m, const struct buf *notes, const json_t *machine)
 {
 	struct buf b;
 
@@ -90,7 +90,7 @@ static void print(const struct import *m, const struct buf *notes, const json_t 
 }
 
 /* Converts and prints all hosts. Returns the number of hosts that are or become Machines. */
-static size_t import_all(struct import *m)
+static size_t import_all(struct machine_import *m)
 {
 	OWN_JSON secrets = json_object();
 	OWN_JSON all = json_array();
@@ -133,7 +133,7 @@ static size_t import_all(struct import *m)
 	return n;
 }
 
-static int import(struct import *m)
+static int import(struct machine_import *m)
 {
 	struct err e;
 
@@ -163,7 +163,8 @@ int cli_do_import_hosts(struct cli_client *c, const struct cli_import_hosts *i)
 	OWN(arena) a = arena_new();
 	OWN_JSON names = json_object();
 	OWN_JSON addresses = json_object();
-	struct import m = {.c = c, .want = i, .a = a, .names = names, .addresses = addresses};
+	struct machine_import m = {
+		.c = c, .want = i, .a = a, .names = names, .addresses = addresses};
 	int status = import(&m);
 
 	for (size_t k = 0; k < m.found.n; k++)
@@ -176,7 +177,7 @@ int cli_do_import_hosts(struct cli_client *c, const struct cli_import_hosts *i)
 
 enum { PROVIDER = 256, TYPE };
 
-struct line {
+struct machine_import_args {
 	struct import_args all;
 	const char *provider, *type;
 };
@@ -189,7 +190,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct machine_import_args *v = st->input;
 	error_t rc;
 
 	switch (key) {
@@ -226,7 +227,7 @@ static const struct argp argp = {
 
 int cli_machine_import(int argc, char **argv)
 {
-	struct line v = {.all.ns = "drover-system"};
+	struct machine_import_args v = {.all.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 

@@ -26,7 +26,7 @@
 #include "cli/near.h"
 #include "controller/explain/explain.h"
 
-struct asked {
+struct reason_args {
 	struct cli_options o;
 	/* name of a reason or state, or path of a field; NULL: list all reasons */
 	const char *name;
@@ -36,7 +36,7 @@ static const struct argp_option options[] = {CLI_OUTPUT_ROW, {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct asked *w = st->input;
+	struct reason_args *w = st->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG:
@@ -126,7 +126,7 @@ static void print_json(const json_t *o)
 	putchar('\n');
 }
 
-static int tell_all(const struct asked *w)
+static int tell_all(const struct reason_args *w)
 {
 	OWN_JSON all = json_array();
 
@@ -310,7 +310,7 @@ static int unknown_name(const char *name)
 int cli_explain(int argc, char **argv)
 {
 	void (*print)(const json_t *o) = print_reason;
-	struct asked w = {0};
+	struct reason_args w = {0};
 	OWN(arena) a = arena_new();
 	struct explain_field f = {0};
 	OWN_JSON o = NULL;

@@ -21,7 +21,7 @@ struct rack {
 	size_t total, serving, free, moving, out, other;
 };
 
-struct reading {
+struct status_reading {
 	struct cli_client *c;
 	struct arena *a;
 	int64_t now;
@@ -41,7 +41,7 @@ struct reading {
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-static void count_in_rack(struct reading *r, const char *name, enum machine_state s)
+static void count_in_rack(struct status_reading *r, const char *name, enum machine_state s)
 {
 	struct rack **slot = (struct rack **)map_slot(r->racks, name), *k = *slot;
 
@@ -64,7 +64,7 @@ static void count_in_rack(struct reading *r, const char *name, enum machine_stat
 }
 
 /* Counts a machine. answer: its explanation; this function adds the member `kind`. */
-static void count_machine(struct reading *r, json_t *answer)
+static void count_machine(struct status_reading *r, json_t *answer)
 {
 	enum machine_state s = machine_state_find(str_or(json_str_at(answer, "state"), "known"));
 	enum need need;
@@ -81,7 +81,7 @@ static void count_machine(struct reading *r, json_t *answer)
 
 static void on_machine(json_t *o, void *arg)
 {
-	struct reading *r = arg;
+	struct status_reading *r = arg;
 	OWN(arena) a = arena_new();
 	const struct machine *m;
 	struct err e;
@@ -118,7 +118,7 @@ static json_t *resources_json(const struct resources *list)
 
 /* Adds the waiting pods that the tenant's status lists. Status contains at most
  * VIRTUAL_CLUSTER_WAITING_MAX pods; only the leader's view has the whole queue. */
-static void add_pods(struct reading *r, const struct virtual_cluster *vc)
+static void add_pods(struct status_reading *r, const struct virtual_cluster *vc)
 {
 	for (size_t i = 0; i < vc->status.waiting.n; i++) {
 		const struct virtual_cluster_waiting *w = &vc->status.waiting.v[i];
@@ -136,7 +136,7 @@ static void add_pods(struct reading *r, const struct virtual_cluster *vc)
 	}
 }
 
-static void add_tenant(struct reading *r, json_t *o)
+static void add_tenant(struct status_reading *r, json_t *o)
 {
 	OWN(arena) a = arena_new();
 	const struct virtual_cluster *vc;
@@ -158,7 +158,7 @@ static void add_tenant(struct reading *r, json_t *o)
 		add_pods(r, vc);
 }
 
-static void note_eta(struct reading *r, json_t *o)
+static void note_eta(struct status_reading *r, json_t *o)
 {
 	json_t *eta = json_at(o, "status", "eta");
 
@@ -173,7 +173,7 @@ static bool is_stop(const char *state)
 
 static void on_object(json_t *o, void *arg)
 {
-	struct reading *r = arg;
+	struct status_reading *r = arg;
 	enum need need;
 	OWN_JSON row = stuck_row(r->kind, o, r->now, &need);
 
@@ -187,7 +187,7 @@ static void on_object(json_t *o, void *arg)
 		note_eta(r, o);
 }
 
-static int read_objects(struct reading *r)
+static int read_objects(struct status_reading *r)
 {
 	static const enum object_kind_id kinds[] = {OBJECT_PROVIDER,	    OBJECT_NODE_POOL,
 						    OBJECT_VIRTUAL_CLUSTER, OBJECT_DRAIN,
@@ -234,7 +234,7 @@ static json_int_t pods_of(const json_t *row)
 
 /* Adds to each pod the expected times of its claim. Not called for pods from the view, which
  * already have these times. */
-static void expect(struct reading *r)
+static void expect(struct status_reading *r)
 {
 	json_t *pod;
 	size_t i;
@@ -247,7 +247,7 @@ static void expect(struct reading *r)
 	}
 }
 
-static json_t *queue_json(struct reading *r)
+static json_t *queue_json(struct status_reading *r)
 {
 	json_int_t n = 0;
 	size_t i;
@@ -284,7 +284,7 @@ static int by_waiting(const void *a, const void *b)
 			       str_or(json_str_at(y, "name"), ""));
 }
 
-static void count_waiting(struct reading *r)
+static void count_waiting(struct status_reading *r)
 {
 	OWN(map) numbers = map_new(NULL);
 	json_t *o;
@@ -316,7 +316,7 @@ static json_t *rack_json(const struct rack *k)
 			 (json_int_t)k->out, "other", (json_int_t)k->other);
 }
 
-static json_t *machines_json(const struct reading *r)
+static json_t *machines_json(const struct status_reading *r)
 {
 	json_t *states = json_object(), *racks = json_array();
 	struct map_iter it;
@@ -333,7 +333,7 @@ static json_t *machines_json(const struct reading *r)
 			 (json_int_t)r->gpus, "byState", states, "racks", racks);
 }
 
-static json_t *all_json(struct reading *r, const char *problem)
+static json_t *all_json(struct status_reading *r, const char *problem)
 {
 	json_t *o = json_object(), *needs = json_object();
 
@@ -353,7 +353,7 @@ static json_t *all_json(struct reading *r, const char *problem)
 }
 
 /* Reads machines and pods from the view. False: *e, and nothing was counted. */
-static bool read_leader(struct reading *r, struct view_client *v, struct err *e)
+static bool read_leader(struct status_reading *r, struct view_client *v, struct err *e)
 {
 	OWN_JSON queue = view_client_list(v, "/v1/queue", "pods", e);
 	OWN_JSON fleet = queue ? view_client_list(v, "/v1/fleet", "machines", e) : NULL;
@@ -373,14 +373,14 @@ json_t *status_read(struct cli_client *c, struct view_client *v)
 {
 	OWN(arena) a = arena_new();
 	OWN(map) racks = map_new(NULL);
-	struct reading r = {.c = c,
-			    .a = a,
-			    .now = loop_wall(c->loop),
-			    .racks = racks,
-			    .pods = json_array(),
-			    .tenants = json_array(),
-			    .stopped = json_array(),
-			    .etas = json_object()};
+	struct status_reading r = {.c = c,
+				   .a = a,
+				   .now = loop_wall(c->loop),
+				   .racks = racks,
+				   .pods = json_array(),
+				   .tenants = json_array(),
+				   .stopped = json_array(),
+				   .etas = json_object()};
 	struct err e;
 	json_t *o = NULL;
 

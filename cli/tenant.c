@@ -28,7 +28,7 @@
 struct found {
 	const char *ns, *name, *server, *join;
 };
-struct import {
+struct tenant_import {
 	struct cli_client *c;
 	const struct cli_import *want;
 	struct arena *a;
@@ -50,7 +50,7 @@ struct import {
 
 static void on_tenant(json_t *o, void *arg)
 {
-	struct import *m = arg;
+	struct tenant_import *m = arg;
 	const json_t *ref = json_at(o, "spec", "kubeconfigSecretRef");
 	const char *name = json_str_at(o, "metadata", "name");
 	const char *key =
@@ -81,7 +81,7 @@ static json_int_t port_of(const json_t *service)
 
 /* True if the vCluster ns/name is the one that the caller asked for. The names are compared here,
  * because a label selector built from the argument could match other objects. */
-static bool is_wanted(const struct import *m, const char *ns, const char *name)
+static bool is_wanted(const struct tenant_import *m, const char *ns, const char *name)
 {
 	const char *of = m->want->of, *slash = of ? strchr(of, '/') : NULL;
 
@@ -94,7 +94,7 @@ static bool is_wanted(const struct import *m, const char *ns, const char *name)
 
 static void on_service(json_t *o, void *arg)
 {
-	struct import *m = arg;
+	struct tenant_import *m = arg;
 	const char *name = json_str_at(o, "metadata", "name"),
 		   *ns = json_str_at(o, "metadata", "namespace"),
 		   *ip = json_str_at(o, "spec", "clusterIP");
@@ -119,7 +119,7 @@ static void on_service(json_t *o, void *arg)
 
 /* Returns the kind of the workload that runs the vCluster's control plane, "StatefulSet" or
  * "Deployment"; NULL: neither exists with the vCluster's name. */
-static const char *control_plane(struct import *m, const struct found *f)
+static const char *control_plane(struct tenant_import *m, const struct found *f)
 {
 	static const struct kube_resource *const kinds[] = {&KUBE_STATEFULSETS, &KUBE_DEPLOYMENTS};
 	struct err e;
@@ -135,7 +135,7 @@ static const char *control_plane(struct import *m, const struct found *f)
 
 /* --- objects to apply ------------------------------------------------------------------------- */
 
-static void note(struct import *m, const char *text)
+static void note(struct tenant_import *m, const char *text)
 {
 	char *line = mem_strdup(text);
 
@@ -150,7 +150,7 @@ static json_t *object_of(const char *version, const char *kind, const char *name
 			 "metadata", "name", name, "namespace", ns);
 }
 
-static json_t *tenant_of(const struct import *m, const struct found *f, const char *name,
+static json_t *tenant_of(const struct tenant_import *m, const struct found *f, const char *name,
 			 const char *secret, const char *runs)
 {
 	json_t *o = object_of(OBJECT_API_VERSION, "VirtualCluster", name, NULL);
@@ -170,7 +170,7 @@ static json_t *tenant_of(const struct import *m, const struct found *f, const ch
 /* Adds a Role and a RoleBinding as in deploy/tenant-kubeconfig.yaml to the printed objects. They
  * let drover read the kubeconfig Secret, and the workload if runs is set. runs: "StatefulSet",
  * "Deployment" or NULL. */
-static void add_rights(struct import *m, const struct found *f, const char *secret,
+static void add_rights(struct tenant_import *m, const struct found *f, const char *secret,
 		       const char *runs)
 {
 	const char *name = arena_printf(m->a, "drover-kubeconfig-%s", f->name),
@@ -197,7 +197,7 @@ static void add_rights(struct import *m, const struct found *f, const char *secr
 	json_array_append_new(m->objects, binding);
 }
 
-static void import_one(struct import *m, const struct found *f)
+static void import_one(struct tenant_import *m, const struct found *f)
 {
 	const char *secret = arena_printf(m->a, "vc-%s", f->name);
 	const char *known = json_string_value(
@@ -234,7 +234,7 @@ static void import_one(struct import *m, const struct found *f)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-static void print(struct import *m)
+static void print(struct tenant_import *m)
 {
 	json_t *o;
 	size_t i;
@@ -266,7 +266,7 @@ static int by_place(const void *a, const void *b)
 	return rc ? rc : strcmp(x->name, y->name);
 }
 
-static int import(struct import *m)
+static int import(struct tenant_import *m)
 {
 	const char *of = m->want->of, *slash = of ? strchr(of, '/') : NULL;
 	const char *in = slash ? arena_strndup(m->a, of, (size_t)(slash - of)) : NULL;
@@ -300,7 +300,7 @@ int cli_do_import(struct cli_client *c, const struct cli_import *i)
 	OWN_JSON tenants = json_object();
 	OWN_JSON names = json_object();
 	OWN_JSON objects = json_array();
-	struct import m = {
+	struct tenant_import m = {
 		.c = c, .want = i, .a = a, .tenants = tenants, .names = names, .objects = objects};
 	int status;
 
@@ -313,7 +313,7 @@ int cli_do_import(struct cli_client *c, const struct cli_import *i)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-struct line {
+struct tenant_import_args {
 	struct import_args all;
 	const char *quota;
 };
@@ -325,7 +325,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct tenant_import_args *v = st->input;
 	int64_t gpus;
 
 	if (key != 'q')
@@ -353,7 +353,7 @@ static const struct argp argp = {
 
 int cli_tenant(int argc, char **argv)
 {
-	struct line v = {.all.ns = "drover-system"};
+	struct tenant_import_args v = {.all.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 

@@ -136,7 +136,7 @@ static void hide(struct top_view *v, enum object_kind_id kind, const char *name)
 
 /* --- once ------------------------------------------------------------------------------------- */
 
-struct reading {
+struct top_reading {
 	struct cli_client *c;
 	struct top_view *v;
 	enum object_kind_id kind;
@@ -144,7 +144,7 @@ struct reading {
 
 static void on_listed(json_t *o, void *arg)
 {
-	struct reading *r = arg;
+	struct top_reading *r = arg;
 	OWN(arena) a = arena_new();
 
 	show(r->v, r->kind, see(r->kind, o, a), loop_wall(r->c->loop));
@@ -170,7 +170,7 @@ static void print_once(struct cli_client *c, struct top_view *v)
 
 int cli_do_top(struct cli_client *c)
 {
-	struct reading r = {.c = c, .v = top_view_new()};
+	struct top_reading r = {.c = c, .v = top_view_new()};
 	struct err e;
 	int status = 0;
 
@@ -520,7 +520,7 @@ static int on_terminal(struct cli_client *c, const char *ns)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-struct line {
+struct top_args {
 	struct cli_options o;
 	const char *ns;
 };
@@ -529,7 +529,7 @@ static const struct argp_option options[] = {CLI_NAMESPACE_ROW, CLI_OPTION_ROWS}
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct top_args *v = st->input;
 
 	if (key != 'n')
 		return cli_option(key, arg, st, &v->o);
@@ -555,7 +555,7 @@ static const struct argp argp = {
 
 int cli_top(int argc, char **argv)
 {
-	struct line v = {.ns = "drover-system"};
+	struct top_args v = {.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 

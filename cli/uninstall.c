@@ -456,7 +456,7 @@ int cli_do_uninstall(struct cli_client *c, const struct cli_uninstall *u)
 
 enum { CHECK = 0x6201, RELEASE, SAVE };
 
-struct line {
+struct uninstall_args {
 	struct cli_options o;
 	struct cli_uninstall u;
 	bool check;
@@ -474,7 +474,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct line *v = st->input;
+	struct uninstall_args *v = st->input;
 
 	switch (key) {
 	case CHECK:
@@ -531,7 +531,7 @@ static const struct argp argp = {
 
 int cli_uninstall(int argc, char **argv)
 {
-	struct line v = {.u.ns = "drover-system"};
+	struct uninstall_args v = {.u.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 

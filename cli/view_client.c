@@ -82,7 +82,7 @@ void view_client_free(struct view_client *v)
 
 /* --- one request ------------------------------------------------------------------------------ */
 
-struct answer {
+struct view_answer {
 	struct loop *loop;
 	json_t *j;
 	struct err e;
@@ -91,7 +91,7 @@ struct answer {
 
 static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 {
-	struct answer *a = arg;
+	struct view_answer *a = arg;
 
 	a->in = true;
 	if (e)
@@ -111,7 +111,7 @@ static uint32_t limited(const struct view_client *v, uint32_t ms)
 
 static json_t *get_directly(struct view_client *v, const char *path, struct err *e)
 {
-	struct answer a = {.loop = v->c->loop};
+	struct view_answer a = {.loop = v->c->loop};
 	const struct http_call h = {.path = path,
 				    .bearer = v->token,
 				    .timeout_ms = limited(v, PAGE_MS),

@@ -23,7 +23,7 @@
 #include "cli/why_tenant.h"
 #include "kube/config.h"
 
-struct asked {
+struct why_request {
 	struct cli_client *c;
 	/* missing: the object does not exist */
 	bool done, missing;
@@ -47,7 +47,7 @@ static void print_answer(struct cli_client *c, const json_t *answer)
 
 static void on_answer(const json_t *answer, const struct err *e, void *arg)
 {
-	struct asked *w = arg;
+	struct why_request *w = arg;
 
 	w->done = true;
 	w->missing = e && e->kind == ERR_NOT_FOUND;
@@ -65,7 +65,7 @@ int cli_do_why(struct cli_client *c, const char *target, const char *ns)
 {
 	const struct explain_asker with = {
 		.host = c->host, .loop = c->loop, .group = c->group, .http = c->http, .ns = ns};
-	struct asked w = {.c = c};
+	struct why_request w = {.c = c};
 
 	(void)explain_ask(&with, target, on_answer, &w);
 	while (!w.done)

@@ -20,7 +20,7 @@
 #define OUT_MAX ((size_t)64 << 20)
 
 enum format { TABLE, JSON, SVG };
-struct verb {
+struct simulate_args {
 	const char *path;
 	enum format format;
 	const char *changes[CHANGES];
@@ -38,7 +38,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct verb *v = st->input;
+	struct simulate_args *v = st->input;
 
 	switch (key) {
 	case 'o':
@@ -127,7 +127,7 @@ static json_t *simulate(const struct scenario_file *f, struct err *e)
 	return report;
 }
 
-static int print(const struct verb *v, json_t *report, json_t *before)
+static int print(const struct simulate_args *v, json_t *report, json_t *before)
 {
 	struct buf b;
 	int rc = 0;
@@ -150,7 +150,7 @@ static int print(const struct verb *v, json_t *report, json_t *before)
 	return rc;
 }
 
-static int run(const struct verb *v, struct scenario_file *f, struct err *e)
+static int run(const struct simulate_args *v, struct scenario_file *f, struct err *e)
 {
 	OWN_JSON before = NULL;
 	OWN_JSON report = NULL;
@@ -169,7 +169,7 @@ static int run(const struct verb *v, struct scenario_file *f, struct err *e)
 
 int cli_simulate(int argc, char **argv)
 {
-	struct verb v = {0};
+	struct simulate_args v = {0};
 	struct scenario_file f = {0};
 	struct err e;
 	char *text;

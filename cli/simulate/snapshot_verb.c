@@ -16,7 +16,7 @@
 #include "cli/cli.h"
 #include "cli/simulate/snapshot.h"
 
-struct verb {
+struct snapshot_args {
 	struct cli_options o;
 	const char *path, *ns;
 	bool tenants;
@@ -32,7 +32,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct verb *v = st->input;
+	struct snapshot_args *v = st->input;
 
 	switch (key) {
 	case 'o':
@@ -67,7 +67,7 @@ static const struct argp argp = {
 	       "it.",
 };
 
-static int to_file(const struct verb *v, const struct snapshot_spec *s)
+static int to_file(const struct snapshot_args *v, const struct snapshot_spec *s)
 {
 	char *part = mem_printf("%s.part", v->path);
 	const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -91,7 +91,7 @@ static int to_file(const struct verb *v, const struct snapshot_spec *s)
 
 int cli_snapshot(int argc, char **argv)
 {
-	struct verb v = {.ns = "drover-system"};
+	struct snapshot_args v = {.ns = "drover-system"};
 	struct cli_client c;
 	struct snapshot_spec s = {.c = &c};
 	int rc;
