@@ -40,7 +40,8 @@ enum elastic_state {
 	ELASTIC_UNKNOWN,
 	ELASTIC_PENDING,
 	ELASTIC_RUNNING,
-	/* shutting down, stopping or stopped: the instance does not run again by itself */
+	/* shutting down, stopping, stopped, or failed to start: the instance does not run again by
+	 * itself, but may be billed until it is terminated */
 	ELASTIC_ENDING,
 	/* terminated, as the cloud reported: the instance is no longer billed */
 	ELASTIC_TERMINATED

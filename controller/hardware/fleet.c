@@ -585,7 +585,7 @@ static void look_for_orphans(struct fleet *f, struct cloud *k)
 		const struct elastic_instance *x = &k->v[i];
 		const char *name = tag_of(x, ELASTIC_TAG_MACHINE);
 
-		if (is_ending(x) || is_owned(f, x)) {
+		if (x->state == ELASTIC_TERMINATED || is_owned(f, x)) {
 			map_del(k->orphans, x->id);
 			continue;
 		}

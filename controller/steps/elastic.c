@@ -447,7 +447,9 @@ static bool ensure_there(struct life *l, int64_t age_ms, enum life_decision *d)
 		leave = json_pack("{s:n}", "hold");
 	*d = life_goto(l, MACHINE_STOPPING, leave, REASON_InstanceGone, "instance %s: %s",
 		       str_or(instance_of(l)->id, "(none)"),
-		       x ? str_or(x->reason, "the cloud terminated it")
+		       x ? str_or(x->reason, x->state == ELASTIC_TERMINATED
+						     ? "the cloud terminated it"
+						     : "it is stopping or has stopped")
 			 : "the cloud no longer lists it");
 	return false;
 }
@@ -505,7 +507,9 @@ static bool ensure_ended(struct life *l)
 	x = find(l);
 	if (x && x->state == ELASTIC_TERMINATED)
 		return true;
-	if (x && x->state != ELASTIC_ENDING) {
+	/* Terminate an ending instance too: a stopped one, or one whose start failed, exists and is
+	 * billed until it is terminated. */
+	if (x && (x->state != ELASTIC_ENDING || !l->elastic->ended_at)) {
 		l->elastic->gone_from = 0;
 		end(l, x->region, x->id);
 		return false;

@@ -159,6 +159,11 @@ static struct fake_instance *start(struct fake_cloud *f, const json_t *j, size_t
 		f->dying--;
 		i->ending = true;
 	}
+	if (f->stopping) {
+		f->stopping--;
+		i->ending = true;
+		return i;
+	}
 	loop_timer_start(&i->timer, f->boot_ms);
 	return i;
 }
@@ -238,7 +243,7 @@ static void terminate(struct process *p, const json_t *j, json_int_t id)
 	list_for_each (i, &f->instances, struct fake_instance, link) {
 		if (!str_eq(i->id, json_str_at(j, "instance")))
 			continue;
-		if (!i->ending) {
+		if (!i->gone && (!i->ending || !loop_timer_active(&i->timer))) {
 			i->ending = true;
 			loop_timer_start(&i->timer, f->end_ms);
 		}

@@ -58,6 +58,9 @@ struct fake_cloud {
 	unsigned lose_ends;
 	/* Number of launches whose instances end before they run */
 	unsigned dying;
+	/* Number of launches whose instances stop before they run. They exist, and are billed,
+	 * until they are terminated. */
+	unsigned stopping;
 	/* True: tokens are ignored, so a repeated launch launches again */
 	bool no_tokens;
 	/* True: answers only pings; other requests have no effect */

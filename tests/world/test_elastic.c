@@ -209,6 +209,19 @@ static void what_dies_before_it_runs_is_launched_anew_for_another_claim(void **s
 	free(s);
 }
 
+/* The cloud does not terminate such an instance by itself. */
+static void what_stops_before_it_runs_is_terminated(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7116, "3");
+	s->sky.cloud.stopping = 1;
+	go_round(s, 2);
+	stop(s);
+	free(s);
+}
+
 static void a_pool_without_a_limit_of_nodes_launches_nothing(void **state)
 {
 	struct scene *s = mem_new(struct scene);
@@ -402,15 +415,15 @@ static void a_new_leader_lists_a_cloud_without_tokens_before_it_launches(void **
 	free(s);
 }
 
-/* Claim, Machine and their status are deleted by force; the billed instance is found by its tag. */
-static void what_was_lost_is_found_by_tag_and_ended(void **state)
+/* Claim, Machine and their status are deleted by force; the billed instance is found by its tag.
+ * stopped: the instance has stopped meanwhile. */
+static void lose(uint64_t seed, bool stopped)
 {
 	static const char *const kinds[] = {"machines", "nodeclaims"};
 	struct scene *s = mem_new(struct scene);
 	char node[300];
 
-	(void)state;
-	start(s, 7109, "3");
+	start(s, seed, "3");
 	world_pod(&s->w, &s->w.tenants[0], "train");
 	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
 	world_kill(&s->w.replicas[s->w.nreplicas - 1]);
@@ -425,6 +438,7 @@ static void what_was_lost_is_found_by_tag_and_ended(void **state)
 		world_do(&s->w, &s->w.host, "DELETE", path, NULL);
 	}
 	world_delete_pod(&s->w, &s->w.tenants[0], "train");
+	list_entry(s->sky.cloud.instances.next, struct fake_instance, link)->ending = stopped;
 	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 1);
 	world_replica(&s->w);
 	world_wait(&s->w, nothing_alive, s, SKY_ORPHAN_MS / 1000, "the orphan is ended");
@@ -432,6 +446,13 @@ static void what_was_lost_is_found_by_tag_and_ended(void **state)
 	world_do(&s->w, &s->w.tenants[0], "DELETE", node, NULL);
 	stop(s);
 	free(s);
+}
+
+static void what_was_lost_is_found_by_tag_and_ended(void **state)
+{
+	(void)state;
+	lose(7109, false);
+	lose(7117, true);
 }
 
 int main(void)
@@ -444,6 +465,7 @@ int main(void)
 		cmocka_unit_test(what_a_cloud_refuses_reaches_pod_claim_and_provider),
 		cmocka_unit_test(without_any_offer_another_pool_serves),
 		cmocka_unit_test(what_dies_before_it_runs_is_launched_anew_for_another_claim),
+		cmocka_unit_test(what_stops_before_it_runs_is_terminated),
 		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
 		cmocka_unit_test(a_free_machine_comes_before_any_instance),
 		cmocka_unit_test(an_instance_that_the_cloud_ends_gives_its_claim_up),
