@@ -29,6 +29,7 @@ static void find_all(glob_t *g)
 	assert_int_equal(glob("examples/*.yaml", 0, NULL, g), 0);
 	assert_int_equal(glob("examples/ec2/*.yaml", GLOB_APPEND, NULL, g), 0);
 	assert_int_equal(glob("examples/burst/*.yaml", GLOB_APPEND, NULL, g), 0);
+	assert_int_equal(glob("examples/exec-provider/*/*.yaml", GLOB_APPEND, NULL, g), 0);
 }
 
 static void check_document(const char *path, const json_t *doc)
