@@ -59,6 +59,8 @@ struct exec_check {
 	/* First offer of the checked instance type; NULL: none, or the program is no cloud. */
 	json_t *offer;
 	char instance[256], region[128], token[40];
+	/* Member `next` of the last page of offers; "": none */
+	char after[256];
 	unsigned wrong;
 	bool restart;
 };
@@ -244,6 +246,13 @@ static enum verdict boots_disk(struct exec_check *c, const json_t *reply, const 
 
 #define CLUSTER "drover-check"
 
+static bool is_sold_out(const json_t *offer)
+{
+	const json_t *v = json_object_get(offer, "available");
+
+	return json_is_integer(v) && !json_integer_value(v);
+}
+
 static enum verdict the_offers(struct exec_check *c, const json_t *reply, const struct err *e,
 			       char says[static ERR_TEXT])
 {
@@ -261,13 +270,15 @@ static enum verdict the_offers(struct exec_check *c, const json_t *reply, const 
 			return say(says, WRONG, "an offer has no region or no type");
 		if (!str_eq(json_str_at(o, "type"), c->s.machine))
 			continue;
-		if (!c->offer)
+		/* An offer that is sold out can be priced, but not launched. */
+		if (!c->offer && !is_sold_out(o))
 			c->offer = json_deep_copy(o);
 		priced |= json_is_integer(json_object_get(o, "microsPerHour")) &&
 			  json_str_at(o, "currency");
 	}
-	if (!c->offer && !json_str_at(reply, "next"))
-		return say(says, NOTE, "no offer of that type");
+	str_copy(c->after, sizeof(c->after), str_or(json_str_at(reply, "next"), ""));
+	if (!c->offer)
+		return say(says, c->after[0] ? AGAIN : NOTE, "no offer of that type");
 	return priced ? say(says, FINE, "offered, with a price")
 		      : say(says, NOTE, "no price: drover launches only offers with a price");
 }
@@ -651,6 +662,8 @@ static void ask(void *arg)
 			json_object_set_new(q, "uuid",
 					    c->uuid[0] ? json_string(c->uuid) : json_null());
 	}
+	if (c->after[0] && s->judge == the_offers)
+		json_object_set_new(q, "after", json_string(c->after));
 	if (s->launches) {
 		json_object_set_new(q, "token", json_string(c->token));
 		json_object_set(q, "offer", c->offer);

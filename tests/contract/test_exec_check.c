@@ -12,7 +12,7 @@
 #include "tests/contract/fake_libvirt.h"
 
 /* Tests exec_check (`drover provider test`) with a program that follows the protocol, with each
- * possible violation, and with the shipped example. */
+ * possible violation, and with the shipped examples. */
 struct hall {
 	struct loop *loop;
 	struct loop_group *group;
@@ -274,15 +274,15 @@ static void a_cloud_that_launches_twice_for_one_token_is_told_so(void **state)
 	hall_stop(&s.h);
 }
 
-/* Runs the shipped program for Lambda against a simulation of the Lambda API. Exactly one instance
- * is launched and terminated. */
-static void the_shipped_lambda_passes(void **state)
+/* Runs a shipped program against a simulation of its cloud's API. Exactly one instance of `type` is
+ * launched and terminated. */
+static void shipped_passes(const char *fake, const char *program, const char *type)
 {
-	char folder[] = "/tmp/drover-lambda-XXXXXX", table[64], fake[PATH_MAX], program[PATH_MAX];
-	const char *argv[] = {fake, program, table, NULL};
+	char folder[] = "/tmp/drover-cloud-XXXXXX", table[64], fake_path[PATH_MAX], path[PATH_MAX];
+	const char *argv[] = {fake_path, path, table, NULL};
 	struct hall h = {.loop = loop_uv_new()};
 	struct exec_check_spec s = {.command = argv,
-				    .machine = "gpu_8x",
+				    .machine = type,
 				    .cloud = true,
 				    .changes = true,
 				    .fence = 1000,
@@ -290,11 +290,10 @@ static void the_shipped_lambda_passes(void **state)
 				    .arg = &h};
 	struct exec_check *c;
 
-	(void)state;
 	s.group = h.group = loop_group_new(h.loop, "check");
 	assert_non_null(mkdtemp(folder));
-	assert_non_null(realpath("tests/contract/fake_lambda", fake));
-	assert_non_null(realpath("examples/exec-provider/lambda", program));
+	assert_non_null(realpath(fake, fake_path));
+	assert_non_null(realpath(program, path));
 	str_format(table, sizeof(table), "%s/instances.json", folder);
 	c = exec_check_new(&s);
 	while (!h.answered)
@@ -313,6 +312,19 @@ static void the_shipped_lambda_passes(void **state)
 	rmdir(folder);
 }
 
+static void the_shipped_lambda_passes(void **state)
+{
+	(void)state;
+	shipped_passes("tests/contract/fake_lambda", "examples/exec-provider/lambda", "gpu_8x");
+}
+
+static void the_shipped_latitude_passes(void **state)
+{
+	(void)state;
+	shipped_passes("tests/contract/fake_latitude", "examples/exec-provider/latitude/latitude",
+		       "g4-rtx6kpro-large");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +332,7 @@ int main(void)
 		cmocka_unit_test(without_leave_nothing_is_changed),
 		cmocka_unit_test(what_it_does_wrong_is_named),
 		cmocka_unit_test(the_shipped_lambda_passes),
+		cmocka_unit_test(the_shipped_latitude_passes),
 		cmocka_unit_test(a_cloud_that_keeps_to_it_passes_and_nothing_is_left),
 		cmocka_unit_test(a_cloud_that_launches_twice_for_one_token_is_told_so),
 		cmocka_unit_test(a_program_that_answers_nothing_is_given_up),
