@@ -53,7 +53,8 @@ static const struct field spec_fields[] = {
 		     "becomes free. Hold: it stays cordoned with its tenant and is not wiped. "
 		     "Quarantine: it is wiped and quarantined until an operator releases it. "
 		     "Retire: it is wiped and leaves service (state retired); it stays in "
-		     "quarantine if the wipe fails."),
+		     "quarantine if the wipe fails. A cloud instance is terminated instead, and "
+		     "not wiped."),
 	FIELD(drain_spec, cancelled, "cancelled", FIELD_BOOL, .def = "false",
 	      .rules = cancelled_rules,
 	      .doc = "Whether the drain is cancelled. Machines that have not left their tenant "

@@ -562,7 +562,8 @@ static const struct field leave_fields[] = {
 	      .def = "\"Release\"",
 	      .doc = "What happens after the drain. Release: the machine is wiped and becomes "
 		     "free. Hold: it stays with its tenant. Quarantine, Retire: it is wiped and "
-		     "then taken out of use."),
+		     "then taken out of use. A cloud instance is terminated instead, and not "
+		     "wiped."),
 	FIELD(machine_leave, then_by, "thenBy", FIELD_STR, .max_len = 253,
 	      .doc = "Name of the Drain that determines status.leave.then. Not set if the Drain in "
 		     "status.leave.drain determines it."),

@@ -402,4 +402,7 @@ struct machine {
  * machine, which was let go already, and for an elastic one, which drover never wipes. */
 bool machine_is_unwiped(const struct machine *m);
 
+/* What status and events report about a cloud instance that was terminated */
+#define MACHINE_RELEASED "released to the cloud, not wiped by drover"
+
 #endif

@@ -27,3 +27,10 @@ enum machine_state machine_state_find(const char *name)
 			return (enum machine_state)i;
 	return MACHINE_STATE_NONE;
 }
+
+enum machine_state machine_state_after(enum machine_state s, bool elastic)
+{
+	enum machine_state to = machine_state_info[s].on_limit;
+
+	return elastic && !(machine_state_info[to].classes & E) ? MACHINE_QUARANTINED : to;
+}

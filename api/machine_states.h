@@ -1,6 +1,7 @@
 #ifndef API_MACHINE_STATES_H
 #define API_MACHINE_STATES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -36,5 +37,8 @@ struct machine_state_info {
 extern const struct machine_state_info machine_state_info[MACHINE_STATES];
 /* Returns the state with this name; MACHINE_STATE_NONE: no state has it, or name is NULL. */
 enum machine_state machine_state_find(const char *name);
+/* Returns the state that follows s at its time limit: on_limit of s, except that a cloud instance
+ * (elastic) is quarantined instead of a state that its class does not have. */
+enum machine_state machine_state_after(enum machine_state s, bool elastic);
 
 #endif

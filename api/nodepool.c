@@ -171,7 +171,8 @@ static const struct field pool_spec_fields[] = {
 		  .doc = "Template of the nodes. drover copies the template into each NodeClaim."),
 	FIELD_OBJ(node_pool_spec, disruption, "disruption", disruption_fields, .def = "{}",
 		  .doc = "When drover may release nodes by itself, and how many at one time. A "
-			 "released machine is drained, wiped and free again."),
+			 "released machine is drained, wiped and free again; a cloud instance is "
+			 "drained and terminated."),
 	FIELD_OBJ(node_pool_spec, wipe, "wipe", object_wipe_floor_fields, .def = "{}",
 		  .doc = "Minimum requirements for a machine's last wipe. The pool uses only "
 			 "machines whose last wipe met these requirements."),

@@ -174,9 +174,10 @@ static json_t *state_row(enum machine_state s)
 						    limit_field(s), "onLimit",
 						    machine_state_info[m->on_limit].name));
 	if (m->limit_s && m->classes & MACHINE_CLASS_ELASTIC &&
-	    !(machine_state_info[m->on_limit].classes & MACHINE_CLASS_ELASTIC))
-		json_object_set_new(o, "onLimitCloud",
-				    json_string(machine_state_info[MACHINE_QUARANTINED].name));
+	    machine_state_after(s, true) != m->on_limit)
+		json_object_set_new(
+			o, "onLimitCloud",
+			json_string(machine_state_info[machine_state_after(s, true)].name));
 	for (int to = 0; to < MACHINE_STATES; to++)
 		if (m->next & 1u << to)
 			json_array_append_new(next, json_string(machine_state_info[to].name));

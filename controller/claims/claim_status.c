@@ -64,6 +64,8 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 	const char *id = m && m->status.operation ? m->status.operation->id : NULL;
 	bool stopped = (s >= MACHINE_STOPPING && s <= MACHINE_LEAVING) || s == MACHINE_QUARANTINED;
 	bool asked_off = stopped && s != MACHINE_STOPPING, confirmed, off, cut, drained;
+	/* An instance leaves only after its cloud reported that it is gone. */
+	bool released = m && m->spec.elastic && s == MACHINE_LEAVING;
 	int volumes = s == MACHINE_LEAVING && m ? in->volumes_left(m->meta.name, in->arg) : -1;
 
 	if (!m || (!stopped && s != MACHINE_DRAINING && !condition_get(cs, "Drained")))
@@ -89,19 +91,21 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 		  : volumes > 0 ? "Attached"
 				: "Detached",
 		  "", changed);
-	condition(cs, a, c, n, "PoweredOff", off,
-		  off && confirmed ? "Confirmed"
-		  : off		   ? "Observed"
-		  : asked_off	   ? "PowerNotConfirmed"
-		  : stopped	   ? "Stopping"
-				   : "NotLeaving",
-		  "", changed);
-	condition(cs, a, c, n, "Isolated", cut,
-		  cut && str_eq(m->status.network.proof, "None") ? "NotProved"
-		  : cut						 ? "Proved"
-		  : s == MACHINE_QUARANTINED			 ? "NetworkNotConfirmed"
-		  : stopped					 ? "Waiting"
-								 : "NotLeaving",
+	condition(cs, a, c, n, "PoweredOff", released || off,
+		  released	     ? "Terminated"
+		  : off && confirmed ? "Confirmed"
+		  : off		     ? "Observed"
+		  : asked_off	     ? "PowerNotConfirmed"
+		  : stopped	     ? "Stopping"
+				     : "NotLeaving",
+		  released ? MACHINE_RELEASED : "", changed);
+	condition(cs, a, c, n, "Isolated", released || cut,
+		  released					   ? "Terminated"
+		  : cut && str_eq(m->status.network.proof, "None") ? "NotProved"
+		  : cut						   ? "Proved"
+		  : s == MACHINE_QUARANTINED && !m->spec.elastic   ? "NetworkNotConfirmed"
+		  : stopped					   ? "Waiting"
+								   : "NotLeaving",
 		  "", changed);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/annotations.h"
+#include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
@@ -199,11 +200,20 @@ static const char *generation(const struct change *c, const struct object_meta *
 }
 
 /* Returns what the deletion of a Machine lets go; NULL: nothing. drover's finalizer holds a Machine
- * that was not wiped, so another writer has removed the finalizer. */
+ * that was not wiped, so another writer has removed the finalizer. The same holds for the Machine
+ * of a cloud instance that was not terminated. */
 static const char *let_go(const struct change *c)
 {
 	const struct machine *m = c->old;
 
+	if (c->kind == OBJECT_MACHINE && m->spec.elastic && m->status.instance &&
+	    !str_empty(m->status.instance->id))
+		return str_eq(m->status.state, machine_state_info[MACHINE_GONE].name)
+			       ? arena_printf(c->a, "instance %s: " MACHINE_RELEASED,
+					      m->status.instance->id)
+			       : arena_printf(c->a, "instance %s may still run; last state %s",
+					      m->status.instance->id,
+					      str_or(m->status.state, "known"));
 	if (c->kind != OBJECT_MACHINE || /* mutant: deletion-unwiped-unlogged */
 	    !machine_is_unwiped(m))
 		return NULL;

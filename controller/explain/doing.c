@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "api/annotations.h"
+#include "api/machine.h"
 #include "api/machine_states.h"
 #include "base/arena.h"
 #include "base/str.h"
@@ -43,7 +44,19 @@ static const char *const doing[MACHINE_STATES] = {
 	[MACHINE_VERIFYING] = "the agent is reading its drives, to prove that they are wiped",
 	[MACHINE_QUARANTINED] = "out of use until the cause of its quarantine is resolved",
 	[MACHINE_RETIRED] = "not managed by drover",
-	[MACHINE_GONE] = "returned to its Provider",
+	[MACHINE_GONE] = MACHINE_RELEASED,
+};
+
+/* The states in which drover does something else with a cloud instance; NULL: as in doing[] */
+static const char *const doing_elastic[MACHINE_STATES] = {
+	[MACHINE_CLAIMED] = "assigned to a claim; drover is launching its instance",
+	[MACHINE_BOOTING] = "launched; drover waits until the cloud reports that it runs",
+	[MACHINE_STOPPING] =
+		"drover is terminating its instance and waits until the cloud reports that it is "
+		"gone",
+	[MACHINE_LEAVING] = MACHINE_RELEASED
+	"; drover is deleting its volume attachments, Node and bootstrap token",
+	[MACHINE_QUARANTINED] = "its instance is not proved terminated, so it may still be billed",
 };
 
 static void put(json_t *o, const char *key, const char *text)
@@ -84,7 +97,7 @@ void explain_activity(json_t *answer, const struct machine *m, int64_t now)
 
 	if (s == MACHINE_STATE_NONE)
 		return;
-	put(answer, "doing", doing[s]);
+	put(answer, "doing", m->spec.elastic && doing_elastic[s] ? doing_elastic[s] : doing[s]);
 	if (s != MACHINE_LEAVING || !waits_for_tenant(answer, m, now))
 		return;
 	put(answer, "waitingFor", leaving_ends(m, a));

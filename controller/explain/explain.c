@@ -79,7 +79,8 @@ static void operation(json_t *o, const struct machine *m)
 			     op->last_error.time);
 	if (op->deadline && info->limit_s) {
 		answer_time(o, "deadline", op->deadline);
-		answer_put(o, "then", machine_state_info[info->on_limit].name);
+		answer_put(o, "then",
+			   machine_state_info[machine_state_after(s, m->spec.elastic)].name);
 	}
 }
 
@@ -136,6 +137,10 @@ static void help_draining(json_t *o, const struct machine *m, const struct machi
 				    ? "wait: the deadline has passed and drover is deleting the "
 				      "remaining pods; 30 s after the first deletion, drover holds "
 				      "the machine, even if pods remain"
+			    : m->spec.elastic
+				    ? "wait: the deadline has passed and drover is deleting the "
+				      "remaining pods; 30 s after the first deletion, drover "
+				      "terminates the instance, even if pods remain"
 				    : "wait: the deadline has passed and drover is deleting the "
 				      "remaining pods; 30 s after the first deletion, drover "
 				      "switches the machine off, even if pods remain",

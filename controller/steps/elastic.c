@@ -66,6 +66,16 @@ static const struct elastic_instance *find(const struct life *l)
 	return fleet_find(l->parts->fleet, provider_name(l), claim_uid(l), instance_of(l)->id);
 }
 
+void elastic_seen(const struct life *l, char *text, size_t size)
+{
+	const struct elastic_instance *x = find(l);
+
+	if (x)
+		str_format(text, size, "its cloud lists it as %s", elastic_state_names[x->state]);
+	else
+		str_copy(text, size, "its cloud does not list it");
+}
+
 /* True if there is a list of instances that was requested after `since` (loop_now()). Otherwise
  * requests a list and returns false. */
 static bool ensure_listed(struct life *l, int64_t since)
@@ -527,6 +537,22 @@ static bool ensure_ended(struct life *l)
 	return ensure_listed(l, l->elastic->gone_from + SETTLE_MS);
 }
 
+/* Sends an event that the instance is terminated, about the claim, or, if the claim was deleted by
+ * force, about the Machine. */
+static void report_released(const struct life *l)
+{
+	const char *id = instance_of(l)->id;
+	const struct node_claim *n = life_claim(l);
+	OWN(arena) a = arena_new();
+
+	if (str_empty(id))
+		return;
+	ctx_event(l->c, n ? OBJECT_NODE_CLAIM : OBJECT_MACHINE, n ? &n->meta : &l->m->meta,
+		  "Normal", "Terminated",
+		  arena_printf(a, "instance %s of provider %s is terminated: " MACHINE_RELEASED, id,
+			       provider_name(l)));
+}
+
 static enum life_decision stopping(struct life *l)
 {
 	if (!l->work.progress) { /* forget what was observed of the instance in earlier states */
@@ -537,6 +563,7 @@ static enum life_decision stopping(struct life *l)
 	loop_timer_start(&l->timer, l->c->o.poll_ms * 2);
 	if (!life_ensure_unpaused(l) || !ensure_ended(l))
 		return LIFE_STAY;
+	report_released(l);
 	return life_goto(l, MACHINE_LEAVING, NULL, REASON_NONE, NULL);
 }
 

@@ -20,5 +20,7 @@ enum life_decision elastic_step(struct life *l);
 /* Forgets what was observed of the instance. Call when another replica leads or the Provider is
  * detached. */
 void elastic_forget(struct life *l);
+/* Writes how the cloud's last list shows the instance, as text for the operator. */
+void elastic_seen(const struct life *l, char *text, size_t size);
 
 #endif

@@ -58,15 +58,17 @@
 
 /* --- the tick --------------------------------------------------------------------------------- */
 
-/* Writes what is known of a machine without an error in status: the last answer of its BMC, its
- * last step, and the Node that it waits for. Returns text. */
+/* Writes what is known of a machine without an error in status: the last answer of its BMC or
+ * cloud, its last step, and the Node that it waits for. Returns text. */
 static const char *seen_last(const struct life *l, char text[static SEEN_TEXT])
 {
 	const struct machine_operation *op = l->m->status.operation;
 	const struct node_claim *n = l->state == MACHINE_BOOTING ? life_claim(l) : NULL;
 	char bmc[120] = "its BMC has not answered", step[80] = "", join[JOIN_SEEN_TEXT] = "";
 
-	if (l->observation.known)
+	if (l->m->spec.elastic)
+		elastic_seen(l, bmc, sizeof(bmc));
+	else if (l->observation.known)
 		str_format(bmc, sizeof(bmc), "its BMC answered %s %lld s ago",
 			   provider_power_names[l->observation.power],
 			   (long long)(loop_now(l->c->loop) - l->observation.read_at) / 1000);
@@ -114,16 +116,16 @@ static bool ensure_in_time(struct life *l, enum life_decision *d)
 	if (reason == REASON_NONE)
 		reason = l->state == MACHINE_BOOTING || l->state == MACHINE_JOINING
 				 ? REASON_JoinTimeout
-			 : l->state == MACHINE_GATING	 ? REASON_HealthGateFailed
+			 : l->state == MACHINE_GATING ? REASON_HealthGateFailed
+			 : l->m->spec.elastic && (l->state == MACHINE_CLAIMED ||
+						  l->state == MACHINE_STOPPING)
+				 ? REASON_CloudUnreachable
 			 : l->state == MACHINE_STOPPING	 ? REASON_PowerNotConfirmed
 			 : l->state == MACHINE_ISOLATING ? REASON_NetworkNotConfirmed
 			 : l->state == MACHINE_CLAIMED || l->state == MACHINE_DIRTY
 				 ? REASON_AgentSilent
 				 : REASON_DeadlineExceeded;
-	/* The table of states would isolate the machine. An elastic instance has no port to
-	 * isolate, so quarantine it instead. */
-	if (info->on_limit == MACHINE_QUARANTINED ||
-	    (l->m->spec.elastic && info->on_limit == MACHINE_ISOLATING))
+	if (machine_state_after(l->state, l->m->spec.elastic) == MACHINE_QUARANTINED)
 		*d = life_quarantine(l,
 				     odd || l->state == MACHINE_WIPING ||
 						     (l->state == MACHINE_VERIFYING && !managers)

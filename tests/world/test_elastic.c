@@ -1,6 +1,7 @@
 #include "tests/unit/testing.h"
 
 #include <string.h>
+#include "api/machine.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "tests/world/sky.h"
@@ -57,15 +58,90 @@ static void a_pod_is_served_by_an_instance_that_goes_when_it_has_gone(void **sta
 	free(s);
 }
 
+static bool is_released(const json_t *o, void *arg)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(o, "status", "conditions"), i, c)
+		*(bool *)arg |= str_eq(json_str_at(c, "type"), "PoweredOff") &&
+				str_eq(json_str_at(c, "status"), "True") &&
+				str_eq(json_str_at(c, "reason"), "Terminated") &&
+				str_eq(json_str_at(c, "message"), MACHINE_RELEASED);
+	return true;
+}
+
+static bool claim_released(void *arg)
+{
+	struct scene *s = arg;
+	bool released = false;
+
+	cluster_each(&s->w.host, "nodeclaims.drover.dev/", is_released, &released);
+	return released;
+}
+
+static bool on_event(const json_t *o, void *arg)
+{
+	unsigned *n = arg;
+
+	*n += str_eq(json_str_at(o, "reason"), "Terminated") &&
+	      str_eq(json_str_at(o, "involvedObject", "kind"), "NodeClaim") &&
+	      str_eq(json_str_at(o, "message"),
+		     "instance i-1 of provider sky is terminated: " MACHINE_RELEASED);
+	return true;
+}
+
+static bool on_segment(const json_t *o, void *arg)
+{
+	unsigned *n = arg;
+	json_t *e;
+	size_t i;
+
+	json_array_foreach (json_at(o, "spec", "entries"), i, e)
+		*n += str_eq(json_str_at(e, "kind"), "Machine") &&
+		      str_eq(json_str_at(e, "event"), "Deleted") &&
+		      str_eq(json_str_at(e, "why"), "instance i-1: " MACHINE_RELEASED);
+	return true;
+}
+
+/* The cloud's disks are not wiped, and nothing may read as if they were. */
+static void the_end_of_an_instance_is_reported_as_no_wipe(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+	unsigned events = 0, entries = 0;
+
+	(void)state;
+	start(s, 7118, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	release(s);
+	world_wait(&s->w, claim_released, s, 3600, "the claim reports the release");
+	world_wait(&s->w, nothing_alive, s, 3600, "instance, Machine and claim are gone");
+	world_run(&s->w, 5000);
+	cluster_each(&s->w.host, "events/", on_event, &events);
+	assert_int_equal(events, 1);
+	cluster_each(&s->w.host, "auditsegments.drover.dev/", on_segment, &entries);
+	assert_int_equal(entries, 1);
+	assert_int_equal(store_count(s->w.host.store, "wiperecords.drover.dev/"), 0);
+	stop(s);
+	free(s);
+}
+
+/* Waits for the pod, and releases the instance. */
+static void go_on(struct scene *s, unsigned launched)
+{
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 3600);
+	release(s);
+	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
+	assert_int_equal(s->sky.cloud.launched, launched);
+}
+
 /* Serves a pod and releases the instance. sky_wrong() checks after each event that no claim has two
  * instances. */
 static void go_round(struct scene *s, unsigned launched)
 {
 	world_pod(&s->w, &s->w.tenants[0], "train");
-	world_wait_running(&s->w, &s->w.tenants[0], "train", 3600);
-	release(s);
-	world_wait(&s->w, nothing_alive, s, 7200, "instance, Machine and claim are gone");
-	assert_int_equal(s->sky.cloud.launched, launched);
+	go_on(s, launched);
 }
 
 static void a_lost_reply_launches_nothing_twice(void **state)
@@ -205,6 +281,39 @@ static void what_dies_before_it_runs_is_launched_anew_for_another_claim(void **s
 	start(s, 7104, "3");
 	s->sky.cloud.dying = 1;
 	go_round(s, 2);
+	stop(s);
+	free(s);
+}
+
+static bool on_late(const json_t *o, void *arg)
+{
+	*(bool *)arg |= str_eq(json_str_at(o, "reason"), "JoinTimeout") &&
+			strstr(str_or(json_str_at(o, "message"), ""),
+			       "booting did not finish in time: its cloud lists it as Pending");
+	return true;
+}
+
+static bool told_late(void *arg)
+{
+	struct scene *s = arg;
+	bool late = false;
+
+	cluster_each(&s->w.host, "events/", on_late, &late);
+	return late;
+}
+
+/* Bare metal may boot for longer than the pool allows. */
+static void what_boots_too_slowly_is_replaced_and_says_what_the_cloud_lists(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+
+	(void)state;
+	start(s, 7119, "3");
+	s->sky.cloud.boot_ms = (int64_t)2 * 3600 * 1000;
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait(&s->w, told_late, s, 3600, "the event about the deadline");
+	s->sky.cloud.boot_ms = 20000;
+	go_on(s, 2);
 	stop(s);
 	free(s);
 }
@@ -459,12 +568,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_pod_is_served_by_an_instance_that_goes_when_it_has_gone),
+		cmocka_unit_test(the_end_of_an_instance_is_reported_as_no_wipe),
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
 		cmocka_unit_test(a_cloud_without_tokens_is_listed_before_it_is_asked_again),
 		cmocka_unit_test(without_capacity_another_zone_is_asked),
 		cmocka_unit_test(what_a_cloud_refuses_reaches_pod_claim_and_provider),
 		cmocka_unit_test(without_any_offer_another_pool_serves),
 		cmocka_unit_test(what_dies_before_it_runs_is_launched_anew_for_another_claim),
+		cmocka_unit_test(what_boots_too_slowly_is_replaced_and_says_what_the_cloud_lists),
 		cmocka_unit_test(what_stops_before_it_runs_is_terminated),
 		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
 		cmocka_unit_test(a_free_machine_comes_before_any_instance),

@@ -321,6 +321,47 @@ static void each_state_says_what_it_means(void **state)
 	}
 }
 
+static void a_cloud_instance_is_terminated_and_not_wiped(void **state)
+{
+	static const struct {
+		const char *state, *doing, *then;
+	} of[] = {
+		{"claimed", "assigned to a claim; drover is launching its instance", "stopping"},
+		{"serving", "in service for its tenant", NULL},
+		{"stopping",
+		 "drover is terminating its instance and waits until the cloud reports that it is "
+		 "gone",
+		 "quarantined"},
+		{"leaving",
+		 "released to the cloud, not wiped by drover; drover is deleting its volume "
+		 "attachments, Node and bootstrap token",
+		 "quarantined"},
+		{"quarantined", "its instance is not proved terminated, so it may still be billed",
+		 NULL},
+		{"gone", "released to the cloud, not wiped by drover", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		OWN(arena) a = arena_new();
+		OWN_JSON answer = explain_machine(
+			decoded(OBJECT_MACHINE,
+				json_pack("{s:{s:s, s:s}, s:{s:{s:s}, s:{s:{s:s, s:s}}}, s:{s:s, "
+					  "s:{s:s, s:s, s:s}}}",
+					  "metadata", "name", "b-1", "uid", "u", "spec",
+					  "providerRef", "name", "sky", "elastic", "claim", "name",
+					  "b-1", "uid", "c", "status", "state", of[i].state,
+					  "operation", "id", "op", "step", "x", "deadline",
+					  at(90000)),
+				a),
+			NULL, NOW);
+
+		assert_string_equal(json_str_at(answer, "doing"), of[i].doing);
+		assert_string_equal(str_or(json_str_at(answer, "then"), ""),
+				    str_or(of[i].then, ""));
+	}
+}
+
 /* Each reason is tested as the last error of a waiting operation, and as the reason of a
  * quarantine. */
 static void each_reason_says_what_helps(void **state)
@@ -1204,6 +1245,7 @@ int main(void)
 		cmocka_unit_test(a_wait_names_what_is_waited_for),
 		cmocka_unit_test(a_machine_at_rest_says_nothing_of_what_is_long_done),
 		cmocka_unit_test(each_state_says_what_it_means),
+		cmocka_unit_test(a_cloud_instance_is_terminated_and_not_wiped),
 		cmocka_unit_test(each_reason_says_what_helps),
 		cmocka_unit_test(a_machine_that_leaves_says_until_when_its_tenant_is_waited_for),
 		cmocka_unit_test(nodes_that_are_not_deleted_yet_are_named),

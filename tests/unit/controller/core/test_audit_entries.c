@@ -231,6 +231,34 @@ static void a_machine_that_is_deleted_unwiped_says_so(void **state)
 	}
 }
 
+/* A cloud instance is never wiped. Only one that was seen terminated was released. */
+static void an_instance_that_is_deleted_was_released_unwiped_or_may_run(void **state)
+{
+#define LAUNCHED                                                                                   \
+	"metadata: {name: b-1, uid: u1, generation: 1}\n"                                          \
+	"spec: {providerRef: {name: p}, instanceType: t, elastic: {claim: {name: b-1, uid: c}}}\n" \
+	"status: {state: %s, tenancy: 1, tenant: {name: team-a}, instance: {attempt: 1%s}}\n"
+	static const struct {
+		const char *state, *more, *why;
+	} of[] = {
+		{"gone", ", id: i-1",
+		 " why=instance i-1: released to the cloud, not wiped by drover"},
+		{"serving", ", id: i-1", " why=instance i-1 may still run; last state serving"},
+		{"gone", "", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		char *was = mem_printf(LAUNCHED, of[i].state, of[i].more),
+		     *want = mem_printf("unknown Deleted Machine/b-1 ->%s tenant=team-a\n",
+					of[i].why);
+
+		assert_entries(OBJECT_MACHINE, was, NULL, want);
+		free(was);
+		free(want);
+	}
+}
+
 static void objects_come_and_go(void **state)
 {
 	static const char claim[] =
@@ -290,6 +318,7 @@ int main(void)
 		cmocka_unit_test(a_change_without_a_user_names_its_program),
 		cmocka_unit_test(a_waiver_has_its_user_its_drive_and_its_reason),
 		cmocka_unit_test(a_machine_that_is_deleted_unwiped_says_so),
+		cmocka_unit_test(an_instance_that_is_deleted_was_released_unwiped_or_may_run),
 		cmocka_unit_test(objects_come_and_go),
 		cmocka_unit_test(a_long_text_is_cut_between_characters),
 	};
