@@ -519,6 +519,7 @@ static bool ensure_ended(struct life *l)
 		return true;
 	/* Terminate an ending instance too: a stopped one, or one whose start failed, exists and is
 	 * billed until it is terminated. */
+	/* mutant: stopped-kept */
 	if (x && (x->state != ELASTIC_ENDING || !l->elastic->ended_at)) {
 		l->elastic->gone_from = 0;
 		end(l, x->region, x->id);
