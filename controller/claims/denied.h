@@ -15,8 +15,8 @@
  */
 struct denied;
 /* again(): called with the UIDs of n pods of the tenant that have to be planned again, because
- * their claim was denied, or is no longer kept. They may not exist any more, and the planner's world
- * may be paused at that time. */
+ * their claim was denied, or is no longer kept. They may not exist any more, and the planner's
+ * world may be paused at that time. */
 struct denied *denied_new(void (*again)(const char *tenant, const char *const *uids, size_t n,
 					void *arg),
 			  void *arg);
