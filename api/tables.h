@@ -94,7 +94,8 @@ extern const struct field object_name_ref_fields[], object_ref_fields[],
 	object_selector_fields[], object_image_fields[], object_kubelet_fields[],
 	object_node_network_fields[], object_deadlines_fields[], object_minimum_level_fields[],
 	object_wipe_floor_fields[], object_tls_fields[], object_drive_fields[],
-	object_checkpoint_fields[], provider_object_ec2_fields[], machine_bmc_status_fields[];
+	object_checkpoint_fields[], provider_object_ec2_fields[], provider_object_type_fields[],
+	machine_bmc_status_fields[];
 extern const struct field_rule object_requirement_rules[], object_tls_rules[],
 	object_schedule_rules[], provider_object_ec2_rules[];
 extern const char *const object_minimum_level_names[];
@@ -126,6 +127,7 @@ int audit_segment_check(const void *object, const void *old, struct err *e);
 int object_requirements_check(const struct object_requirements *r, const char *path, struct err *e);
 int object_tls_check(const struct object_tls *t, bool needed, const char *path, struct err *e);
 int provider_object_ec2_check(const struct provider_object_spec *s, struct err *e);
+int provider_object_types_check(const struct provider_object_spec *s, struct err *e);
 /* Checks that each text is one IP address, with or without a port. field: path of the list, for the
  * error. -1: *e names the text. */
 int object_probes_check(const struct strings *s, const char *field, struct err *e);
