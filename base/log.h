@@ -41,7 +41,7 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg);
 
 void log_write(enum log_level level, const char *message, const struct log_field *fields);
 
-/* Logs a message with fields. The array begins with a placeholder, which is skipped, because
+/* Logs a message with fields. The array begins with an unused element, which is skipped, because
  * without fields the arguments would otherwise begin with a comma. */
 #define log_at(level, msg, ...)                                                                    \
 	log_write(level, msg, (const struct log_field[]){LOG_END, ##__VA_ARGS__, LOG_END} + 1)

@@ -8,7 +8,8 @@
 #define BYTES 16
 #define GROUP 4 /* Size of the first group of a UUID in bytes. */
 
-/* Placeholder UUIDs that were seen on many machines. They are recognised in both byte orders. */
+/* UUIDs that many machines have, because nobody assigned one. They are recognised in both byte
+ * orders. */
 static const char *const defaults[] = {
 	"03000200-0400-0500-0006-000700080009", /* AMI firmware, on boards of many vendors. */
 	"12345678-1234-5678-90ab-cddeefaabbcc",
@@ -141,7 +142,7 @@ enum uuid_match uuid_compare(const char *a, const char *b)
 		return UUID_DIFFERENT;
 	turn_round(y, other);
 	/* Return early, because the majority of pairs differ; only equal UUIDs need the comparison
-	 * with the placeholders. */
+	 * with the defaults. */
 	if (memcmp(x, y, BYTES) != 0 && memcmp(x, other, BYTES) != 0)
 		return UUID_DIFFERENT;
 	if (is_default(x))

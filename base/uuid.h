@@ -13,8 +13,9 @@
  *   4c4c4544-0035-3410-8050-c6c04f314733  dmidecode, /sys/class/dmi/id/product_uuid, kubelet
  *   44454c4c-3500-1034-8050-c6c04f314733  its BMC
  *
- * Placeholder UUIDs of firmware identify no machine: all bytes equal (zeros, ones, fe, "XXXX"),
- * only the first group set, and the vendors' defaults listed in uuid.c, in either byte order.
+ * UUIDs that firmware reports by default identify no machine: all bytes equal (zeros, ones, fe,
+ * "XXXX"), only the first group set, and the vendors' defaults listed in uuid.c, in either byte
+ * order.
  *
  * The caller decides whether a match in the other byte order suffices. To assume that two UUIDs may
  * belong to one machine, such a match always suffices. To prove an identity, a further proof is
@@ -39,7 +40,7 @@ bool uuid_is(const char *text);
 
 enum uuid_match { UUID_DIFFERENT, UUID_EXACT, UUID_SWAPPED };
 /* Compares two UUIDs. Returns UUID_DIFFERENT unless both identify a machine (UUID_IS), because two
- * equal placeholder UUIDs prove nothing about the machines. */
+ * equal default UUIDs prove nothing about the machines. */
 enum uuid_match uuid_compare(const char *a, const char *b);
 /* True if both identify a machine (UUID_IS) and are equal in one of the two byte orders. */
 bool uuid_same(const char *a, const char *b);

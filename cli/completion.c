@@ -205,9 +205,9 @@ static void on_option(struct ask *q, const char *line, size_t len)
 	}
 }
 
-/* Returns the placeholder of the value of `option` in a row of the list of options, such as FILE or
+/* Returns the name of the value of `option` in a row of the list of options, such as FILE or
  * json|yaml, with its length in *len; NULL: the row is of another option, or without a value. */
-static const char *placeholder_of(const char *line, size_t *len, const char *option)
+static const char *value_name_of(const char *line, size_t *len, const char *option)
 {
 	const char *from = line + strspn(line, " "), *end = line + *len, *at;
 	const size_t n = strlen(option);
@@ -223,10 +223,10 @@ static const char *placeholder_of(const char *line, size_t *len, const char *opt
 }
 
 /* Offers the values of the option before the current word if a line of --help lists them: a
- * placeholder of values with '|' between them, or of one in small letters. */
+ * name of values with '|' between them, or of one in small letters. */
 static void on_value(struct ask *q, const char *line, size_t len)
 {
-	const char *value = placeholder_of(line, &len, q->words[q->n - 2]);
+	const char *value = value_name_of(line, &len, q->words[q->n - 2]);
 	size_t n;
 
 	if (!value)

@@ -222,7 +222,6 @@ struct held {
 	struct sim_head *h;
 	struct httpd_req *q;
 	struct loop_timer timer;
-	bool hangs;
 };
 
 static void held_free(struct held *w)
