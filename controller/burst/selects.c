@@ -10,15 +10,21 @@ struct governs {
 	bool found;
 };
 
+static bool is_for(const struct burst_policy *p, const char *tenant)
+{
+	const struct strings *of = &p->spec.match.tenants;
+
+	for (size_t i = 0; i < of->n; i++)
+		if (str_eq(of->v[i], tenant))
+			return true;
+	return !of->n;
+}
+
 static bool find_policy(const struct kube_entry *en, void *arg)
 {
-	const struct burst_policy *p = en->object;
-	const struct strings *of = &p->spec.match.tenants;
 	struct governs *g = arg;
 
-	g->found = !of->n || !g->tenant;
-	for (size_t i = 0; i < of->n && !g->found; i++)
-		g->found = str_eq(of->v[i], g->tenant);
+	g->found = !g->tenant || is_for(en->object, g->tenant);
 	return !g->found;
 }
 
@@ -42,8 +48,12 @@ static bool find_selecting(const struct kube_entry *en, void *arg)
 {
 	const struct burst_policy *p = en->object;
 	struct selects *s = arg;
-	const struct burst_match m = burst_object_match(&p->spec.match, s->arena);
+	struct burst_match m;
 
+	/* Not converting the policies of other tenants matters if each tenant has its own. */
+	if (!is_for(p, s->tenant))
+		return true;
+	m = burst_object_match(&p->spec.match, s->arena);
 	s->found = burst_selects(&m, s->tenant, &s->traits);
 	return !s->found;
 }
