@@ -564,12 +564,11 @@ int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
 	return finish(e, ok, x, pkey, cert_pem, key_pem);
 }
 
-int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
-		      const char *const *names, int64_t wall_ms, int days, char **cert_pem,
-		      struct secret **key_pem, struct err *e)
+int crypto_cert_issue(const struct crypto_cert_spec *s, char **cert_pem, struct secret **key_pem,
+		      struct err *e)
 {
-	X509 *ca = cert_of_pem(ca_pem), *x;
-	EVP_PKEY *signer = private_of_pem(ca_key), *pkey;
+	X509 *ca = cert_of_pem(s->ca_pem), *x;
+	EVP_PKEY *signer = private_of_pem(s->ca_key), *pkey;
 	bool ok;
 
 	if (!ca || !signer || X509_check_private_key(ca, signer) != 1) {
@@ -580,13 +579,13 @@ int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const cha
 	pkey = EVP_EC_gen("P-256");
 	x = X509_new();
 	must(pkey && x);
-	ok = fill(x, pkey, cn, X509_get_subject_name(ca), wall_ms, days) &&
+	ok = fill(x, pkey, s->cn, X509_get_subject_name(ca), s->wall_ms, s->days) &&
 	     add_extension(x, ca, NID_basic_constraints, "critical,CA:FALSE") &&
 	     add_extension(x, ca, NID_key_usage, "critical,digitalSignature") &&
 	     add_extension(x, ca, NID_ext_key_usage, "serverAuth,clientAuth") &&
 	     add_extension(x, ca, NID_subject_key_identifier, "hash") &&
-	     add_extension(x, ca, NID_authority_key_identifier, "keyid") && add_names(x, names) &&
-	     X509_sign(x, signer, EVP_sha256()) > 0;
+	     add_extension(x, ca, NID_authority_key_identifier, "keyid") &&
+	     add_names(x, s->names) && X509_sign(x, signer, EVP_sha256()) > 0;
 	X509_free(ca);
 	EVP_PKEY_free(signer);
 	return finish(e, ok, x, pkey, cert_pem, key_pem);

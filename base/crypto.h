@@ -64,15 +64,25 @@ int crypto_cert_sha256(const char *pem, uint8_t out[static CRYPTO_SHA256], struc
  * malloc'd; each is NULL if not present. Returns -1 with *e if pem is no certificate. */
 int crypto_cert_subject(const char *pem, char **cn, char **o, struct err *e);
 
-/* crypto_ca_new() creates a self-signed CA certificate and its key. crypto_cert_issue() creates a
- * server certificate, signed by the CA ca_pem, for names (DNS names and IP addresses,
- * NULL-terminated), and its key. Keys are ECDSA P-256; all results are PEM. Certificates are valid
- * from one hour before wall_ms for the given number of days. */
+/* Creates a self-signed CA certificate and its key (ECDSA P-256), both PEM. The certificate is
+ * valid from one hour before wall_ms for the given number of days. */
 int crypto_ca_new(const char *cn, int64_t wall_ms, int days, char **cert_pem,
 		  struct secret **key_pem, struct err *e);
-int crypto_cert_issue(const char *ca_pem, const struct secret *ca_key, const char *cn,
-		      const char *const *names, int64_t wall_ms, int days, char **cert_pem,
-		      struct secret **key_pem, struct err *e);
+/* A certificate for servers and clients, to be signed by a CA. */
+struct crypto_cert_spec {
+	const char *ca_pem;
+	const struct secret *ca_key;
+	/* Common name of the subject */
+	const char *cn;
+	/* DNS names and IP addresses, NULL-terminated */
+	const char *const *names;
+	/* Valid from one hour before wall_ms, for this number of days */
+	int64_t wall_ms;
+	int days;
+};
+/* Creates the certificate and its key (ECDSA P-256), both PEM. */
+int crypto_cert_issue(const struct crypto_cert_spec *s, char **cert_pem, struct secret **key_pem,
+		      struct err *e);
 
 /* crypto_ec_key_new() creates a private key (ECDSA P-256, PKCS#8). crypto_csr() creates a
  * certificate request (PKCS#10) for such a key, which a CA elsewhere signs. Both results are PEM;

@@ -42,7 +42,12 @@ static int issue(struct httpd_cert *c, const char *ca_pem, const struct secret *
 	struct secret *key = NULL;
 	char *cert = NULL;
 
-	if (crypto_cert_issue(ca_pem, ca_key, "drover", c->names, loop_wall(c->loop), c->spec.days,
+	if (crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = ca_pem,
+							 .ca_key = ca_key,
+							 .cn = "drover",
+							 .names = c->names,
+							 .wall_ms = loop_wall(c->loop),
+							 .days = c->spec.days},
 			      &cert, &key, e) < 0)
 		return -1;
 	free(c->cert_pem);

@@ -150,8 +150,13 @@ static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const ch
 	OWN(secret) key = NULL;
 
 	str_format(address, sizeof(address), "%s:%lld", on, (long long)(r->spec->port + port));
-	if (crypto_cert_issue(r->spec->ca_pem, r->ca_key, "drover up", names,
-			      loop_wall(loop_of(r->group)), CERT_DAYS, &cert, &key, e) == 0) {
+	if (crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = r->spec->ca_pem,
+							 .ca_key = r->ca_key,
+							 .cn = "drover up",
+							 .names = names,
+							 .wall_ms = loop_wall(loop_of(r->group)),
+							 .days = CERT_DAYS},
+			      &cert, &key, e) == 0) {
 		s.cert_pem = cert;
 		s.key_pem = key;
 		m = httpd_mhd_new(r->httpd, &s, e);

@@ -240,8 +240,13 @@ static int serve(struct up_server *s, const struct up_server_spec *spec, struct 
 					  .client_ca_pem = s->ca_pem};
 
 	if (host_of(spec->listen, host, sizeof(host), e) < 0 ||
-	    crypto_cert_issue(s->ca_pem, s->ca_key, "kube-apiserver", names, loop_wall(s->loop),
-			      CERT_DAYS, &cert, &key, e) < 0)
+	    crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = s->ca_pem,
+							 .ca_key = s->ca_key,
+							 .cn = "kube-apiserver",
+							 .names = names,
+							 .wall_ms = loop_wall(s->loop),
+							 .days = CERT_DAYS},
+			      &cert, &key, e) < 0)
 		return -1;
 	listener.cert_pem = cert;
 	listener.key_pem = key;

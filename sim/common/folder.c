@@ -126,8 +126,13 @@ static int issue(const struct sim_folder *f, struct loop *l, const struct files 
 	OWN(secret) ca_key = NULL;
 
 	if (crypto_ca_new("drover sim rack", wall, CERT_DAYS, &out->ca, &ca_key, e) < 0 ||
-	    crypto_cert_issue(out->ca, ca_key, subject, names, wall, CERT_DAYS, &out->cert,
-			      &out->key, e) < 0)
+	    crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = out->ca,
+							 .ca_key = ca_key,
+							 .cn = subject,
+							 .names = names,
+							 .wall_ms = wall,
+							 .days = CERT_DAYS},
+			      &out->cert, &out->key, e) < 0)
 		return -1;
 	/* Writes the key last, because the presence of the key means that the set of files is
 	 * complete. */

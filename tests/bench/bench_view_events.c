@@ -298,7 +298,13 @@ static void start_view(struct leader *b)
 	b->tls = httpd_new(b->c.group);
 	httpd_route(b->tls, "GET", "/v1/events", 0, on_request, b);
 	if (crypto_ca_new("bench", now, 2, &ca, &ca_key, &e) < 0 ||
-	    crypto_cert_issue(ca, ca_key, "bench", names, now, 1, &cert, &key, &e) < 0)
+	    crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = ca,
+							 .ca_key = ca_key,
+							 .cn = "bench",
+							 .names = names,
+							 .wall_ms = now,
+							 .days = 1},
+			      &cert, &key, &e) < 0)
 		die(e.text);
 	b->tls_l =
 		httpd_mhd_new(b->tls,

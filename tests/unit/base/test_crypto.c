@@ -414,9 +414,14 @@ static void a_certificate_of_our_ca_is_good_for_its_names_and_times(void **state
 	assert_ok(crypto_ca_new("drover test CA", now_s * 1000, 10, &ca_pem, &ca_key, &e), &e);
 	assert_ok(crypto_ca_new("drover test CA", now_s * 1000, 10, &other_pem, &other_key, &e),
 		  &e);
-	assert_ok(
-		crypto_cert_issue(ca_pem, ca_key, "drover", names, now_s * 1000, 5, &pem, &key, &e),
-		&e);
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = ca_pem,
+							       .ca_key = ca_key,
+							       .cn = "drover",
+							       .names = names,
+							       .wall_ms = now_s * 1000,
+							       .days = 5},
+				    &pem, &key, &e),
+		  &e);
 	ca = cert_of(ca_pem);
 	other = cert_of(other_pem);
 	cert = cert_of(pem);
@@ -435,12 +440,31 @@ static void a_certificate_of_our_ca_is_good_for_its_names_and_times(void **state
 	/* The leaf cannot issue certificates; a different key is not the CA's; a certificate must
 	 * have names. */
 	assert_int_equal(X509_check_ca(cert), 0);
-	assert_int_equal(crypto_cert_issue(ca_pem, other_key, "x", names, 0, 1, &none, &unused, &e),
+	assert_int_equal(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = ca_pem,
+								      .ca_key = other_key,
+								      .cn = "x",
+								      .names = names,
+								      .wall_ms = 0,
+								      .days = 1},
+					   &none, &unused, &e),
 			 -1);
 	assert_int_equal(e.kind, ERR_INVALID);
-	assert_int_equal(crypto_cert_issue("x", ca_key, "x", names, 0, 1, &none, &unused, &e), -1);
-	assert_int_equal(
-		crypto_cert_issue(ca_pem, ca_key, "x", names + 3, 0, 1, &none, &unused, &e), -1);
+	assert_int_equal(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = "x",
+								      .ca_key = ca_key,
+								      .cn = "x",
+								      .names = names,
+								      .wall_ms = 0,
+								      .days = 1},
+					   &none, &unused, &e),
+			 -1);
+	assert_int_equal(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = ca_pem,
+								      .ca_key = ca_key,
+								      .cn = "x",
+								      .names = names + 3,
+								      .wall_ms = 0,
+								      .days = 1},
+					   &none, &unused, &e),
+			 -1);
 	assert_int_equal(crypto_ca_new("x", 0, 0, &none, &unused, &e), -1);
 	assert_null(none);
 	assert_null(unused);
@@ -464,7 +488,14 @@ static void a_name_cannot_smuggle_in_another(void **state)
 
 	(void)state;
 	assert_ok(crypto_ca_new("CA", 0, 10, &ca_pem, &ca_key, &e), &e);
-	assert_ok(crypto_cert_issue(ca_pem, ca_key, "x", names, 0, 5, &pem, &key, &e), &e);
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = ca_pem,
+							       .ca_key = ca_key,
+							       .cn = "x",
+							       .names = names,
+							       .wall_ms = 0,
+							       .days = 5},
+				    &pem, &key, &e),
+		  &e);
 	cert = cert_of(pem);
 	assert_int_not_equal(X509_check_host(cert, "evil.example", 0, 0, NULL), 1);
 	assert_int_not_equal(X509_check_host(cert, "a.example", 0, 0, NULL), 1);

@@ -114,7 +114,12 @@ static void home_start(struct home *h)
 	httpd_route(h->httpd, "GET", PROTO_ORDER_PATH, 0, on_poll, h);
 	httpd_route(h->httpd, "POST", PROTO_REPORT_PATH, PROTO_MAX_MESSAGE, on_report, h);
 	assert_ok(crypto_ca_new("home", loop_wall(h->loop), 2, &h->ca_pem, &h->ca_key, &e), &e);
-	assert_ok(crypto_cert_issue(h->ca_pem, h->ca_key, "home", names, loop_wall(h->loop), 2,
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = h->ca_pem,
+							       .ca_key = h->ca_key,
+							       .cn = "home",
+							       .names = names,
+							       .wall_ms = loop_wall(h->loop),
+							       .days = 2},
 				    &h->cert_pem, &h->key, &e),
 		  &e);
 	s.cert_pem = h->cert_pem;

@@ -421,10 +421,20 @@ static void start_real(struct rig *r)
 	r->server_g = loop_group_new(r->loop, "server");
 	r->d = httpd_new(r->server_g);
 	assert_ok(crypto_ca_new("test CA", now, 2, &r->ca_pem, &r->ca_key, &e), &e);
-	assert_ok(crypto_cert_issue(r->ca_pem, r->ca_key, "server", names, now, 2, &r->cert_pem,
-				    &r->key, &e),
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = r->ca_pem,
+							       .ca_key = r->ca_key,
+							       .cn = "server",
+							       .names = names,
+							       .wall_ms = now,
+							       .days = 2},
+				    &r->cert_pem, &r->key, &e),
 		  &e);
-	assert_ok(crypto_cert_issue(r->ca_pem, r->ca_key, "tester", no_names, now, 2,
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = r->ca_pem,
+							       .ca_key = r->ca_key,
+							       .cn = "tester",
+							       .names = no_names,
+							       .wall_ms = now,
+							       .days = 2},
 				    &r->client_pem, &r->client_key, &e),
 		  &e);
 	assert_ok(crypto_cert_sha256(r->cert_pem, digest, &e), &e);

@@ -95,8 +95,13 @@ static void a_certificate_for_another_name_is_refused(void **state)
 
 	(void)state;
 	rig_start(&r, true);
-	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "x", names, loop_wall(r.loop), 2, &cert,
-				    &key, &e),
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = r.ca_pem,
+							       .ca_key = r.ca_key,
+							       .cn = "x",
+							       .names = names,
+							       .wall_ms = loop_wall(r.loop),
+							       .days = 2},
+				    &cert, &key, &e),
 		  &e);
 	other = httpd_mhd_new(r.d,
 			      &(struct httpd_mhd_spec){
@@ -142,7 +147,12 @@ static void a_changed_certificate_is_refused_after_the_first(void **state)
 	rig_get(&r, &g, "/hello/x");
 	assert_int_equal(g.status, 200);
 
-	assert_ok(crypto_cert_issue(r.ca_pem, r.ca_key, "server", names, loop_wall(r.loop), 2,
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = r.ca_pem,
+							       .ca_key = r.ca_key,
+							       .cn = "server",
+							       .names = names,
+							       .wall_ms = loop_wall(r.loop),
+							       .days = 2},
 				    &cert, &key, &e),
 		  &e);
 	str_format(address, sizeof(address), "127.0.0.1:%u", httpd_mhd_port(r.mhd));
@@ -177,8 +187,13 @@ static void a_client_certificate_of_another_ca_is_no_identity(void **state)
 	(void)state;
 	rig_start(&r, true);
 	assert_ok(crypto_ca_new("test CA", loop_wall(r.loop), 2, &ca, &ca_key, &e), &e);
-	assert_ok(crypto_cert_issue(ca, ca_key, "tester", names, loop_wall(r.loop), 2, &cert, &key,
-				    &e),
+	assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = ca,
+							       .ca_key = ca_key,
+							       .cn = "tester",
+							       .names = names,
+							       .wall_ms = loop_wall(r.loop),
+							       .days = 2},
+				    &cert, &key, &e),
 		  &e);
 	spec = rig_spec(&r);
 	spec.client_cert_pem = cert;

@@ -351,8 +351,13 @@ static struct httpd_mhd *other_door(struct hut *h, const char *const *names, int
 	struct err e;
 
 	if (names)
-		assert_ok(crypto_cert_issue(h->r.ca_pem, h->r.ca_key, "x", names, issued, 2, &cert,
-					    &key, &e),
+		assert_ok(crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = h->r.ca_pem,
+								       .ca_key = h->r.ca_key,
+								       .cn = "x",
+								       .names = names,
+								       .wall_ms = issued,
+								       .days = 2},
+					    &cert, &key, &e),
 			  &e);
 	door = httpd_mhd_new(h->r.d,
 			     &(struct httpd_mhd_spec){
