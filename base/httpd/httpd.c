@@ -46,18 +46,21 @@ void httpd_listener_remove(struct httpd_listener *l)
 void httpd_route(struct httpd *d, const char *method, const char *pattern, size_t max_body,
 		 httpd_handler *fn, void *arg)
 {
-	httpd_route_admit(d, method, pattern, max_body, NULL, fn, arg);
+	httpd_route_admit(d, &(struct httpd_route_spec){.method = method,
+							.pattern = pattern,
+							.max_body = max_body,
+							.fn = fn,
+							.arg = arg});
 }
 
-void httpd_route_admit(struct httpd *d, const char *method, const char *pattern, size_t max_body,
-		       bool (*admit)(struct httpd_req *q, void *arg), httpd_handler *fn, void *arg)
+void httpd_route_admit(struct httpd *d, const struct httpd_route_spec *s)
 {
-	struct route r = {.max_body = max_body, .admit = admit, .fn = fn, .arg = arg};
+	struct route r = {.max_body = s->max_body, .admit = s->admit, .fn = s->fn, .arg = s->arg};
 	char *at;
 
-	assert(*pattern == '/');
-	r.method = mem_strdup(method);
-	r.text = mem_strdup(pattern);
+	assert(*s->pattern == '/');
+	r.method = mem_strdup(s->method);
+	r.text = mem_strdup(s->pattern);
 	for (at = r.text; *at == '/' && at[1];) {
 		char *from = at + 1, *to = from + strcspn(from, "/");
 		bool last = !*to;

@@ -43,11 +43,19 @@ typedef void httpd_handler(struct httpd_req *q, void *arg);
 void httpd_route(struct httpd *d, const char *method, const char *pattern, size_t max_body,
 		 httpd_handler *fn, void *arg);
 
-/* Adds a route with an admission check, so that bodies of other callers are not read. admit() is
- * called after the headers and before the body. False: the caller is refused; admit() must have
- * replied. */
-void httpd_route_admit(struct httpd *d, const char *method, const char *pattern, size_t max_body,
-		       bool (*admit)(struct httpd_req *q, void *arg), httpd_handler *fn, void *arg);
+/* A route with an admission check. Members without a comment are parameters of httpd_route(). */
+struct httpd_route_spec {
+	const char *method, *pattern;
+	size_t max_body;
+	/* Called after the headers and before the body. False: the caller is refused; admit() must
+	 * have replied. NULL: every caller is admitted. */
+	bool (*admit)(struct httpd_req *q, void *arg);
+	httpd_handler *fn;
+	/* Argument of admit() and fn() */
+	void *arg;
+};
+/* Adds a route whose bodies are read only if admit() admits the caller. */
+void httpd_route_admit(struct httpd *d, const struct httpd_route_spec *s);
 
 /* Sets the maximum number of body bytes in memory, over all requests; a request that would exceed
  * it gets 503. 0 means 64 MiB. When most of these bytes are freed, their memory is returned to the

@@ -483,8 +483,12 @@ void agent_endpoint_api_routes(struct agent_endpoint *a, struct httpd *d)
 	httpd_body_budget(d, BODY_BUDGET);
 	httpd_route(d, "POST", PROTO_HELLO_PATH, PROTO_MAX_HELLO, on_hello, a);
 	httpd_route(d, "GET", PROTO_ORDER_PATH, 0, on_order, a);
-	httpd_route_admit(d, "POST", PROTO_REPORT_PATH, PROTO_MAX_MESSAGE, names_session, on_report,
-			  a);
+	httpd_route_admit(d, &(struct httpd_route_spec){.method = "POST",
+							.pattern = PROTO_REPORT_PATH,
+							.max_body = PROTO_MAX_MESSAGE,
+							.admit = names_session,
+							.fn = on_report,
+							.arg = a});
 }
 
 void agent_endpoint_media_routes(struct agent_endpoint *a, struct httpd *d, bool tls)

@@ -410,7 +410,12 @@ static void a_route_may_ask_who_it_is_before_the_body(void **state)
 	struct fake f;
 
 	(void)state;
-	httpd_route_admit(d, "POST", "/known", 100, knows_it, count, &asked);
+	httpd_route_admit(d, &(struct httpd_route_spec){.method = "POST",
+							.pattern = "/known",
+							.max_body = 100,
+							.admit = knows_it,
+							.fn = count,
+							.arg = &asked});
 	assert_int_equal(ask(d, &f, "POST", "/known", "8", &q), -1);
 	assert_int_equal(f.status, 401);
 	assert_int_equal(asked, 1);
