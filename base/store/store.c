@@ -418,30 +418,30 @@ void store_load_begin(struct store *s, uint64_t oldest)
 	s->first_rev = oldest + 1;
 }
 
-int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *key,
-	       const char *value, size_t value_len, struct err *e)
+int store_load(struct store *s, const struct store_entry *c, struct err *e)
 {
-	const struct store_version *old = store_index_get(s->index, key);
-	struct store_change c = {.key = key, .value = value, .value_len = value_len};
+	const struct store_version *old = store_index_get(s->index, c->key);
+	const struct store_change change = {
+		.key = c->key, .value = c->value, .value_len = c->value_len};
 
-	if (rev >= s->first_rev) {
-		if (rev != s->rev + 1)
+	if (c->rev >= s->first_rev) {
+		if (c->rev != s->rev + 1)
 			return err_set(e, ERR_INVALID, 0, "revision %llu follows %llu",
-				       (unsigned long long)rev, (unsigned long long)s->rev);
-		if (!apply(s, &c) || event_at(s, rev)->version->create_rev != create_rev)
+				       (unsigned long long)c->rev, (unsigned long long)s->rev);
+		if (!apply(s, &change) || event_at(s, c->rev)->version->create_rev != c->create_rev)
 			return err_set(e, ERR_INVALID, 0,
 				       "revision %llu: earlier versions of its key are missing",
-				       (unsigned long long)rev);
-		s->durable = rev;
+				       (unsigned long long)c->rev);
+		s->durable = c->rev;
 		return 0;
 	}
 	/* Before the history, each key may have only one version, which is not a deletion: all
 	 * others have been deleted from the disk. */
-	if (old || !value || create_rev > rev)
+	if (old || !c->value || c->create_rev > c->rev)
 		return err_set(e, ERR_INVALID, 0,
 			       "revision %llu is invalid before the start of the history",
-			       (unsigned long long)rev);
-	store_version_unref(store_index_put(s->index, version_new(&c, rev, create_rev)));
+			       (unsigned long long)c->rev);
+	store_version_unref(store_index_put(s->index, version_new(&change, c->rev, c->create_rev)));
 	return 0;
 }
 

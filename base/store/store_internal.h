@@ -78,12 +78,12 @@ void store_base_init(struct store *s, const struct store_ops *ops, struct loop_g
 void store_base_done(struct store *s);
 
 /* Load the contents of a backend; must be called before any other function. store_load_begin(): the
- * history begins after revision oldest. store_load() adds one known change; value NULL: a deletion.
+ * history begins after revision oldest. store_load() adds one known change;
+ * c->value NULL: a deletion.
  * Call it in order of revisions; no revision after oldest may be missing. store_load_end() ends
  * loading. */
 void store_load_begin(struct store *s, uint64_t oldest);
-int store_load(struct store *s, uint64_t rev, uint64_t create_rev, const char *key,
-	       const char *value, size_t value_len, struct err *e)
+int store_load(struct store *s, const struct store_entry *c, struct err *e)
 	__attribute__((warn_unused_result));
 void store_load_end(struct store *s);
 

@@ -312,6 +312,7 @@ static int load_row(struct store_db *d, sqlite3_stmt *st, struct store *s, struc
 		.create_rev = (uint64_t)sqlite3_column_int64(st, 1),
 		.key = (const char *)sqlite3_column_text(st, 2),
 	};
+	struct store_entry c;
 	struct err why;
 
 	if (r.rev == 0 || r.rev > INT64_MAX || r.create_rev == 0 || !r.key ||
@@ -325,7 +326,12 @@ static int load_row(struct store_db *d, sqlite3_stmt *st, struct store *s, struc
 	}
 	if (sqlite3_column_int64(st, 4) != sum_of(&r))
 		return damaged(d, "the checksum of a row does not match its content", e);
-	if (store_load(s, r.rev, r.create_rev, r.key, r.value, r.value_len, &why) < 0)
+	c = (struct store_entry){.key = r.key,
+				 .value = r.value,
+				 .value_len = r.value_len,
+				 .rev = r.rev,
+				 .create_rev = r.create_rev};
+	if (store_load(s, &c, &why) < 0)
 		return damaged(d, why.text, e);
 	return 0;
 }
