@@ -20,23 +20,31 @@ void ec2_keys_done(struct ec2_keys *k)
 	*k = (struct ec2_keys){0};
 }
 
-static int fill(struct ec2_keys *k, const char *id, const char *secret, const char *token,
-		int64_t ends_at, const char *from, struct err *e)
+/* The texts of one set of keys in a source; NULL: not there. */
+struct key_texts {
+	const char *id, *secret, *token;
+};
+
+static int fill(struct ec2_keys *k, const struct key_texts *t, int64_t ends_at, const char *from,
+		struct err *e)
 {
-	if (str_empty(id) || str_empty(secret))
+	if (str_empty(t->id) || str_empty(t->secret))
 		return err_set(e, ERR_DENIED, 0, "no access key with its secret in %.150s", from);
 	ec2_keys_done(k);
-	k->id = mem_strdup(id);
-	k->secret = secret_from_str(secret);
-	k->token = str_empty(token) ? NULL : secret_from_str(token);
+	k->id = mem_strdup(t->id);
+	k->secret = secret_from_str(t->secret);
+	k->token = str_empty(t->token) ? NULL : secret_from_str(t->token);
 	k->ends_at = ends_at;
 	return 0;
 }
 
 int ec2_keys_from_environment(struct ec2_keys *k, struct err *e)
 {
-	return fill(k, getenv("AWS_ACCESS_KEY_ID"), getenv("AWS_SECRET_ACCESS_KEY"),
-		    getenv("AWS_SESSION_TOKEN"), 0, "the environment", e);
+	const struct key_texts t = {.id = getenv("AWS_ACCESS_KEY_ID"),
+				    .secret = getenv("AWS_SECRET_ACCESS_KEY"),
+				    .token = getenv("AWS_SESSION_TOKEN")};
+
+	return fill(k, &t, 0, "the environment", e);
 }
 
 /* --- the shared credentials file -------------------------------------------------------------- */
@@ -52,11 +60,7 @@ static char *stripped(char *s)
 	return s;
 }
 
-struct found {
-	const char *id, *secret, *token;
-};
-
-static void take(struct found *f, char *line)
+static void take(struct key_texts *t, char *line)
 {
 	char *value = strchr(line, '=');
 	const char *name;
@@ -67,16 +71,16 @@ static void take(struct found *f, char *line)
 	name = stripped(line);
 	value = stripped(value);
 	if (str_eq(name, "aws_access_key_id"))
-		f->id = value;
+		t->id = value;
 	else if (str_eq(name, "aws_secret_access_key"))
-		f->secret = value;
+		t->secret = value;
 	else if (str_eq(name, "aws_session_token"))
-		f->token = value;
+		t->token = value;
 }
 
-static struct found find(char *text, const char *profile)
+static struct key_texts find(char *text, const char *profile)
 {
-	struct found f = {0};
+	struct key_texts t = {0};
 	bool inside = false;
 	char *rest = text, *line;
 
@@ -88,17 +92,17 @@ static struct found find(char *text, const char *profile)
 			line[strcspn(line, "]")] = '\0';
 			inside = str_eq(stripped(line + 1), profile);
 		} else if (inside) {
-			take(&f, line);
+			take(&t, line);
 		}
 	}
-	return f;
+	return t;
 }
 
 int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile, struct err *e)
 {
 	OWN(arena) a = arena_new();
 	char text[FILE_MAX + 1];
-	struct found f;
+	struct key_texts t;
 	FILE *file;
 	size_t n;
 	int rc;
@@ -116,9 +120,8 @@ int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile
 	n = fread(text, 1, FILE_MAX, file);
 	(void)fclose(file);
 	text[n] = '\0';
-	f = find(text, profile);
-	rc = fill(k, f.id, f.secret, f.token, 0, arena_printf(a, "%s, profile %s", path, profile),
-		  e);
+	t = find(text, profile);
+	rc = fill(k, &t, 0, arena_printf(a, "%s, profile %s", path, profile), e);
 	secret_wipe(text, sizeof(text));
 	return rc;
 }
@@ -129,20 +132,21 @@ int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, str
 {
 	struct err bad;
 	OWN_JSON o = json_parse(json, len, &bad);
-	const char *id, *secret, *token, *end;
+	struct key_texts t;
+	const char *end;
 	int64_t ends_at;
 
 	if (!json_is_object(o))
 		return err_set(e, ERR_PROTOCOL, 0,
 			       "the metadata service's credentials are not a JSON object");
-	id = json_string_value(json_object_get(o, "AccessKeyId"));
-	secret = json_string_value(json_object_get(o, "SecretAccessKey"));
-	token = json_string_value(json_object_get(o, "Token"));
+	t.id = json_string_value(json_object_get(o, "AccessKeyId"));
+	t.secret = json_string_value(json_object_get(o, "SecretAccessKey"));
+	t.token = json_string_value(json_object_get(o, "Token"));
 	end = json_string_value(json_object_get(o, "Expiration"));
 	if (!end || !str_to_time(end, &ends_at))
 		return err_set(e, ERR_PROTOCOL, 0,
 			       "the metadata service's credentials have no expiry time");
-	return fill(k, id, secret, token, ends_at, "the metadata service's reply", e);
+	return fill(k, &t, ends_at, "the metadata service's reply", e);
 }
 
 int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct err *e)
@@ -150,6 +154,7 @@ int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct er
 	OWN(ec2_reply) r = ec2_reply_parse(xml, len, e);
 	OWN(arena) a = arena_new();
 	struct ec2_reply_node n;
+	struct key_texts t;
 	const char *end;
 	int64_t ends_at;
 
@@ -159,6 +164,8 @@ int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct er
 	end = ec2_reply_text(n, "Expiration", a);
 	if (!end || !str_to_time(end, &ends_at))
 		return err_set(e, ERR_PROTOCOL, 0, "the credentials from STS have no expiry time");
-	return fill(k, ec2_reply_text(n, "AccessKeyId", a), ec2_reply_text(n, "SecretAccessKey", a),
-		    ec2_reply_text(n, "SessionToken", a), ends_at, "the reply of STS", e);
+	t = (struct key_texts){.id = ec2_reply_text(n, "AccessKeyId", a),
+			       .secret = ec2_reply_text(n, "SecretAccessKey", a),
+			       .token = ec2_reply_text(n, "SessionToken", a)};
+	return fill(k, &t, ends_at, "the reply of STS", e);
 }
