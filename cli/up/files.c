@@ -1,12 +1,10 @@
 /*
- * files: folders, files that are written completely or not at all, and tokens, which `drover up`
- * stores between its starts. The functions block: call them only before the loop runs.
+ * files: folders and tokens, which `drover up` stores between its starts. The functions block: call
+ * them only before the loop runs.
  */
 #include "cli/up/files.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -46,31 +44,6 @@ int up_folder(const char *path, struct err *e)
 	return rc;
 }
 
-int up_write(const char *path, const void *data, size_t len, struct err *e)
-{
-	char *tmp = mem_printf("%s.new", path);
-	int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc = 0;
-	size_t done = 0;
-
-	if (fd < 0)
-		rc = err_errno(e, errno, "%s", tmp);
-	while (!rc && done < len) {
-		ssize_t n = write(fd, (const char *)data + done, len - done);
-
-		if (n < 0 && errno != EINTR)
-			rc = err_errno(e, errno, "%s", tmp);
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (!rc && fsync(fd) < 0)
-		rc = err_errno(e, errno, "%s", tmp);
-	if (fd >= 0)
-		close(fd);
-	if (!rc && rename(tmp, path) < 0)
-		rc = err_errno(e, errno, "%s", path);
-	free(tmp);
-	return rc;
-}
-
 struct secret *up_token(struct loop *l, const char *folder, const char *name, struct err *e)
 {
 	uint8_t raw[TOKEN_BYTES];
@@ -88,7 +61,7 @@ struct secret *up_token(struct loop *l, const char *folder, const char *name, st
 	} else if (e->kind == ERR_NOT_FOUND) {
 		loop_random_bytes(l, raw, sizeof(raw));
 		str_hex(hex, raw, sizeof(raw));
-		if (up_write(path, hex, strlen(hex), e) == 0)
+		if (file_write(path, hex, strlen(hex), 0600, true, e) == 0)
 			s = secret_from_str(hex);
 		secret_wipe(raw, sizeof(raw));
 		secret_wipe(hex, sizeof(hex));

@@ -7,9 +7,8 @@
 #include "base/secret.h"
 
 /*
- * files: small files that `drover up` stores beside the stores of its servers. A file is created at
- * the first start and read at later starts. It is written completely or not at all, and only its
- * owner may read it.
+ * files: folders and tokens that `drover up` stores beside the stores of its servers. A token is
+ * created at the first start and read at later starts; only its owner may read it.
  *
  * The functions block on the disk: call them while a program starts, not from a loop that serves
  * requests.
@@ -17,8 +16,6 @@
 /* Creates the folder and its parents if they are missing. Returns 0, or -1 with *e, also if the
  * folder exists but is not writable. */
 int up_folder(const char *path, struct err *e) __attribute__((warn_unused_result));
-int up_write(const char *path, const void *data, size_t len, struct err *e)
-	__attribute__((warn_unused_result));
 
 /* Returns the token in file folder/name, owned by the caller: 32 random bytes in hex. Creates the
  * file if it is missing. NULL with *e. */

@@ -3,11 +3,8 @@
  */
 #include "cli/up/rack.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -192,13 +189,13 @@ static int write_way(const struct up_rack *r, struct err *e)
 {
 	const char *ca = r->spec->ca_pem;
 	char *path = mem_printf("%s/url", r->folder);
-	int rc = up_write(path, r->people_url, strlen(r->people_url), e);
+	int rc = file_write(path, r->people_url, strlen(r->people_url), 0600, true, e);
 
 	free(path);
 	if (rc < 0)
 		return -1;
 	path = mem_printf("%s/ca.crt", r->folder);
-	rc = up_write(path, ca, strlen(ca), e);
+	rc = file_write(path, ca, strlen(ca), 0600, true, e);
 	free(path);
 	return rc;
 }
@@ -209,12 +206,12 @@ static int lock_folder(struct up_rack *r, struct err *e)
 	char *path = mem_printf("%s/lock", r->folder);
 	int rc = 0;
 
-	r->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	r->lock = file_lock(path, e);
 	if (r->lock < 0)
-		rc = err_errno(e, errno, "%s", path);
-	else if (flock(r->lock, LOCK_EX | LOCK_NB) < 0)
-		rc = err_set(e, ERR_CONFLICT, errno, "%s: another simulated rack uses it",
-			     r->folder);
+		rc = e->kind != ERR_CONFLICT
+			     ? -1
+			     : err_set(e, ERR_CONFLICT, e->code,
+				       "%s: another simulated rack uses it", r->folder);
 	free(path);
 	return rc;
 }

@@ -6,13 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 #include "base/crypto.h"
+#include "base/file.h"
 #include "base/httpd/httpd.h"
 #include "base/httpd/httpd_mhd.h"
 #include "base/mem.h"
@@ -74,37 +74,6 @@ static struct secret *read_file(const char *path, struct err *e)
 	return s;
 }
 
-/* Writes the file completely or not at all: writes a file beside it, and then calls fsync() and
- * rename(). */
-static int write_file(const char *path, const char *text, size_t len, mode_t mode, struct err *e)
-{
-	char aside[4096 + 8];
-	int fd, rc = 0;
-
-	if (!str_format(aside, sizeof(aside), "%s.new", path))
-		return err_set(e, ERR_INVALID, 0, "the path is too long");
-	fd = open(aside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (fd < 0)
-		return err_errno(e, errno, "%s", path);
-	while (len && rc == 0) {
-		ssize_t n = write(fd, text, len);
-
-		if (n < 0 && errno != EINTR)
-			rc = err_errno(e, errno, "%s", path);
-		text += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
-	}
-	if (rc == 0 && fsync(fd) < 0)
-		rc = err_errno(e, errno, "%s", path);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_errno(e, errno, "%s", path);
-	if (rc == 0 && rename(aside, path) < 0)
-		rc = err_errno(e, errno, "%s", path);
-	if (rc < 0)
-		(void)unlink(aside);
-	return rc;
-}
-
 static const char *path_in(const char *folder, const char *name, char *out, size_t size)
 {
 	return str_format(out, size, "%s/%s", folder, name) ? out : NULL;
@@ -128,7 +97,7 @@ static int write_in(const char *folder, const char *name, const char *text, mode
 
 	if (!path_in(folder, name, path, sizeof(path)))
 		return err_set(e, ERR_INVALID, 0, "the path of the folder is too long");
-	return write_file(path, text, strlen(text), mode, e);
+	return file_write(path, text, strlen(text), mode, true, e);
 }
 
 /* --- created at the first start --------------------------------------------------------------- */
@@ -366,5 +335,5 @@ int up_server_save_kubeconfig(const struct up_server *s, const char *path, struc
 {
 	OWN(secret) text = up_server_kubeconfig(s);
 
-	return write_file(path, secret_expose(text), secret_len(text), 0600, e);
+	return file_write(path, secret_expose(text), secret_len(text), 0600, true, e);
 }

@@ -240,7 +240,7 @@ static int keep_port(const struct up *u, struct err *e)
 	int rc;
 
 	str_format(number, sizeof(number), "%lld", (long long)u->port);
-	rc = up_write(path, number, strlen(number), e);
+	rc = file_write(path, number, strlen(number), 0600, true, e);
 	free(path);
 	return rc;
 }
@@ -251,7 +251,7 @@ static int make_agent_image(struct up *u, struct err *e)
 
 	sim_agent_image(image);
 	u->agent_image = mem_printf("%s/drover-agent.iso", u->data);
-	return up_write(u->agent_image, image, SIM_AGENT_IMAGE_BYTES, e);
+	return file_write(u->agent_image, image, SIM_AGENT_IMAGE_BYTES, 0600, true, e);
 }
 
 /* --- servers ---------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -71,23 +72,6 @@ static char *read_at(int folder, const char *name, struct err *e)
 	return buf_steal(&b);
 }
 
-static int write_all(int fd, const char *text, const char *name, struct err *e)
-{
-	size_t left = strlen(text);
-
-	while (left) {
-		ssize_t n = write(fd, text, left);
-
-		if (n < 0 && errno != EINTR)
-			return err_errno(e, errno, "%s", name);
-		if (n > 0) {
-			text += n;
-			left -= (size_t)n;
-		}
-	}
-	return fsync(fd) < 0 ? err_errno(e, errno, "%s", name) : 0;
-}
-
 /* Opens a temporary file that no other writer uses, since another replica may be writing the same
  * record at the same time. Returns its descriptor and writes its name to `aside`. */
 static int open_aside(int folder, const char *name, char *aside, size_t size, struct err *e)
@@ -121,8 +105,9 @@ static int rename_new(int folder, const char *aside, const char *name)
 	return 0;
 }
 
-/* Writes `text` to a temporary file and renames that to `name`. If `over` is false and another
- * writer has created `name` meanwhile: ERR_CONFLICT. */
+/* Writes `text` to a temporary file and renames that to `name`. Not file_write(), because replicas
+ * may write the same file at the same time. If `over` is false and another writer has created
+ * `name` meanwhile: ERR_CONFLICT. */
 static int put(int folder, const char *name, const char *text, bool over, struct err *e)
 {
 	char aside[300];
@@ -130,7 +115,9 @@ static int put(int folder, const char *name, const char *text, bool over, struct
 
 	if (fd < 0)
 		return -1;
-	rc = write_all(fd, text, name, e);
+	rc = file_write_fd(fd, text, strlen(text), name, e);
+	if (rc == 0 && fsync(fd) < 0)
+		rc = err_errno(e, errno, "%s", name);
 	if (close(fd) < 0 && rc == 0)
 		rc = err_errno(e, errno, "%s", name);
 	if (rc == 0 &&

@@ -1,14 +1,13 @@
 #include "sim/common/folder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/crypto.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -47,15 +46,9 @@ static char *folder_read(const struct sim_folder *f, const char *name, struct er
 
 int sim_folder_write(const struct sim_folder *f, const char *name, const char *text, struct err *e)
 {
-	char *path = path_in(f, name), *beside = mem_printf("%s.new", path);
-	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), status = 0;
-	size_t len = strlen(text);
+	char *path = path_in(f, name);
+	int status = file_write(path, text, strlen(text), 0600, false, e);
 
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len || rename(beside, path) < 0)
-		status = err_errno(e, errno, "%s", path);
-	if (fd >= 0)
-		close(fd);
-	free(beside);
 	free(path);
 	return status;
 }
@@ -70,14 +63,14 @@ int sim_folder_open(struct sim_folder *f, const char *path, const char *verb, st
 	if (mkdir(path, 0700) < 0 && errno != EEXIST)
 		return err_errno(e, errno, "%s", path);
 	lock = path_in(f, "lock");
-	f->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	f->lock = file_lock(lock, e);
 	if (f->lock < 0)
-		status = err_errno(e, errno, "%s", lock);
-	else if (flock(f->lock, LOCK_EX | LOCK_NB) < 0)
-		status = err_set(e, ERR_CONFLICT, errno,
-				 "%s: another `%s` uses this directory; end that process, or "
-				 "choose a different --data",
-				 path, verb);
+		status = e->kind != ERR_CONFLICT
+				 ? -1
+				 : err_set(e, ERR_CONFLICT, e->code,
+					   "%s: another `%s` uses this directory; end that "
+					   "process, or choose a different --data",
+					   path, verb);
 	free(lock);
 	return status;
 }

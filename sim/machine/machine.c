@@ -1,15 +1,14 @@
 #include "sim/machine/machine.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/arena.h"
 #include "base/data/json.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -93,19 +92,6 @@ static json_t *state_json(const struct sim_machine *m)
 			 m->legacy_boot);
 }
 
-/* Replaces a file by writing a second file and renaming it, so that after a killed process the file
- * has either the old text or the new text. */
-static int write_file(const char *path, const char *text, struct err *e)
-{
-	char *tmp = mem_printf("%s.new", path);
-	FILE *f = fopen(tmp, "we");
-	bool good = f && fputs(text, f) >= 0;
-
-	good = f && fclose(f) == 0 && good && rename(tmp, path) == 0;
-	free(tmp);
-	return good ? 0 : err_errno(e, errno, "%s", path);
-}
-
 void sim_machine_save(struct sim_machine *m)
 {
 	char *path = file_of(m, ".json"), *text;
@@ -114,7 +100,7 @@ void sim_machine_save(struct sim_machine *m)
 	if (!path)
 		return;
 	text = json_text(j);
-	(void)!write_file(path, text, &m->problem);
+	(void)!file_write(path, text, strlen(text), 0666, false, &m->problem);
 	free(text);
 	free(path);
 }

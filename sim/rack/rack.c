@@ -1,15 +1,14 @@
 #include "sim/rack/rack.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "base/buf.h"
 #include "base/data/json.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/data/yaml.h"
@@ -72,23 +71,6 @@ static const struct sim_dialect *dialect_of(const struct sim_rack *r, unsigned n
 
 /* --- segments --------------------------------------------------------------------------------- */
 
-static int write_file(const char *path, const char *text, struct err *e)
-{
-	char *beside = mem_printf("%s.new", path);
-	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	size_t len = strlen(text);
-	int status = 0;
-
-	if (fd < 0 || write(fd, text, len) != (ssize_t)len)
-		status = err_errno(e, errno, "%s", beside);
-	if (fd >= 0)
-		close(fd);
-	if (status == 0 && rename(beside, path) < 0)
-		status = err_errno(e, errno, "%s", path);
-	free(beside);
-	return status;
-}
-
 static int save_ports(struct sim_rack *r, struct err *e)
 {
 	OWN_JSON all = json_object();
@@ -102,7 +84,7 @@ static int save_ports(struct sim_rack *r, struct err *e)
 				    json_pack("{s:s,s:I}", "segment", r->slots[i].machine.segment,
 					      "fence", (json_int_t)r->slots[i].fence));
 	text = json_text(all);
-	status = write_file(r->ports_path, text, e);
+	status = file_write(r->ports_path, text, strlen(text), 0600, false, e);
 	free(text);
 	return status;
 }

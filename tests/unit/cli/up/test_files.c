@@ -91,7 +91,7 @@ static void a_token_that_was_cut_is_named_not_replaced(void **state)
 
 	assert_ok(up_folder(d->deep, &e), &e);
 	str_format(path, sizeof(path), "%s/token", d->deep);
-	assert_ok(up_write(path, "0123", 4, &e), &e);
+	assert_ok(file_write(path, "0123", 4, 0600, true, &e), &e);
 	assert_null(up_token(d->loop, d->deep, "token", &e));
 	assert_non_null(strstr(e.text, path));
 	text = file_text(path, 100, NULL, &e);
@@ -112,11 +112,11 @@ static void a_file_is_written_whole_and_read_within_its_bound(void **state)
 	str_format(path, sizeof(path), "%s/text", d->deep);
 	assert_null(file_text(path, 100, NULL, &e));
 	assert_int_equal(e.kind, ERR_NOT_FOUND);
-	assert_ok(up_write(path, "", 0, &e), &e);
+	assert_ok(file_write(path, "", 0, 0600, true, &e), &e);
 	text = file_text(path, 100, &len, &e);
 	assert_string_equal(text, "");
 	free(text);
-	assert_ok(up_write(path, "some text", 9, &e), &e);
+	assert_ok(file_write(path, "some text", 9, 0600, true, &e), &e);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_null(file_text(path, 8, &len, &e));

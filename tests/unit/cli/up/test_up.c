@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include "base/err.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
@@ -34,7 +35,7 @@ static void put(const char *name, const char *text)
 	char *path = mem_printf("%s/%s", folder, name);
 	struct err e;
 
-	assert_ok(up_write(path, text, strlen(text), &e), &e);
+	assert_ok(file_write(path, text, strlen(text), 0600, true, &e), &e);
 	free(path);
 }
 
