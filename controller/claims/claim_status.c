@@ -30,19 +30,32 @@
 	"its Node no longer exists in the tenant's cluster; drover releases the machine after "    \
 	"deadlines.notReady"
 
-static void condition(struct conditions *cs, struct arena *a, const struct context *c,
-		      const struct node_claim *n, const char *type, int status, const char *reason,
-		      const char *message, bool *changed)
-{
-	struct condition want = {
-		.type = type,
-		.status = status,
-		.reason = reason,
-		.message = message,
-		.observed_generation = n->meta.generation,
-	};
+/* A status that is being written */
+struct draft {
+	const struct claim_status_spec *in;
+	const struct node_claim *n;
+	/* Machine that has accepted the claim, and its state; NULL: none has */
+	const struct machine *m;
+	enum machine_state s;
+	struct arena *a;
+	struct conditions *cs;
+	/* True if a condition differs from that of the claim */
+	bool changed;
+};
 
-	*changed |= condition_set(cs, a, &want, loop_wall(c->loop));
+static void put(struct draft *d, const struct condition *want)
+{
+	d->changed |= condition_set(d->cs, d->a, want, loop_wall(d->in->c->loop));
+}
+
+static void condition(struct draft *d, const char *type, int status, const char *reason,
+		      const char *message)
+{
+	put(d, &(struct condition){.type = type,
+				   .status = status,
+				   .reason = reason,
+				   .message = message,
+				   .observed_generation = d->n->meta.generation});
 }
 
 /* True if state s is `what` or a later state, up to and including draining. */
@@ -53,12 +66,12 @@ static bool past(enum machine_state s, enum machine_state what)
 
 /* Sets the conditions about the release of the machine. They exist from draining on, and become
  * False if the machine serves again. */
-static void leaving(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
-		    const struct node_claim *n, const struct machine *m, enum machine_state s,
-		    bool *changed)
+static void leaving(struct draft *d)
 {
-	const struct context *c = in->c;
-	const struct provider_object *p = m ? CTX_GET(c, OBJECT_PROVIDER, provider_object,
+	const struct claim_status_spec *in = d->in;
+	const struct machine *m = d->m;
+	const enum machine_state s = d->s;
+	const struct provider_object *p = m ? CTX_GET(in->c, OBJECT_PROVIDER, provider_object,
 						      str_or(m->spec.provider_ref.name, ""))
 					    : NULL;
 	const char *id = m && m->status.operation ? m->status.operation->id : NULL;
@@ -68,7 +81,7 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 	bool released = m && m->spec.elastic && s == MACHINE_LEAVING;
 	int volumes = s == MACHINE_LEAVING && m ? in->volumes_left(m->meta.name, in->arg) : -1;
 
-	if (!m || (!stopped && s != MACHINE_DRAINING && !condition_get(cs, "Drained")))
+	if (!m || (!stopped && s != MACHINE_DRAINING && !condition_get(d->cs, "Drained")))
 		return;
 	drained = stopped && (!m->status.leave || !m->status.leave->pods_left);
 	confirmed = id && str_eq(m->status.power.confirmed_by, id);
@@ -77,36 +90,36 @@ static void leaving(struct conditions *cs, struct arena *a, const struct claim_s
 	cut = asked_off && s != MACHINE_ISOLATING && p &&
 	      str_eq(m->status.network.segment,
 		     str_or(p->spec.network.segments.quarantine, "quarantine"));
-	condition(cs, a, c, n, "Drained", drained,
+	condition(d, "Drained", drained,
 		  drained		  ? "Drained"
 		  : stopped		  ? "PodsLeft"
 		  : s == MACHINE_DRAINING ? "Draining"
 					  : "NotLeaving",
-		  "", changed);
-	condition(cs, a, c, n, "VolumesDetached",
+		  "");
+	condition(d, "VolumesDetached",
 		  volumes < 0	? stopped ? CONDITION_UNKNOWN : CONDITION_FALSE
 		  : volumes > 0 ? CONDITION_FALSE
 				: CONDITION_TRUE,
 		  volumes < 0	? stopped ? "NotLooked" : "NotLeaving"
 		  : volumes > 0 ? "Attached"
 				: "Detached",
-		  "", changed);
-	condition(cs, a, c, n, "PoweredOff", released || off,
+		  "");
+	condition(d, "PoweredOff", released || off,
 		  released	     ? "Terminated"
 		  : off && confirmed ? "Confirmed"
 		  : off		     ? "Observed"
 		  : asked_off	     ? "PowerNotConfirmed"
 		  : stopped	     ? "Stopping"
 				     : "NotLeaving",
-		  released ? MACHINE_RELEASED : "", changed);
-	condition(cs, a, c, n, "Isolated", released || cut,
+		  released ? MACHINE_RELEASED : "");
+	condition(d, "Isolated", released || cut,
 		  released					   ? "Terminated"
 		  : cut && str_eq(m->status.network.proof, "None") ? "NotProved"
 		  : cut						   ? "Proved"
 		  : s == MACHINE_QUARANTINED && !m->spec.elastic   ? "NetworkNotConfirmed"
 		  : stopped					   ? "Waiting"
 								   : "NotLeaving",
-		  "", changed);
+		  "");
 }
 
 /* Returns the UID of the Node that was proved to be the machine of claim n; NULL: not proved yet.
@@ -142,60 +155,58 @@ static const char *claims_owner_replaced(const struct context *c, const struct n
 }
 
 /* Sets condition OwnersMatch. It is first added when an owner does not match. */
-static void owners(struct conditions *cs, struct arena *a, struct context *c,
-		   const struct node_claim *n, bool *changed)
+static void owners(struct draft *d)
 {
-	const char *kind = claims_owner_replaced(c, n), *text = "";
-	const struct condition *was = condition_get(cs, "OwnersMatch");
+	const char *kind = claims_owner_replaced(d->in->c, d->n), *text = "";
+	const struct condition *was = condition_get(d->cs, "OwnersMatch");
 
 	if (!kind && !was)
 		return;
 	if (kind)
 		text = arena_printf(
-			a,
+			d->a,
 			"its %s was replaced by one with another UID (a restored backup?): the "
 			"claim stays until an operator deletes it",
 			kind);
 	if (kind && (!was || was->status != CONDITION_FALSE))
-		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "OwnerReplaced", text);
-	condition(cs, a, c, n, "OwnersMatch", kind ? CONDITION_FALSE : CONDITION_TRUE,
-		  kind ? "OwnerReplaced" : "OwnersMatch", text, changed);
+		ctx_event(d->in->c, OBJECT_NODE_CLAIM, &d->n->meta, "Warning", "OwnerReplaced",
+			  text);
+	condition(d, "OwnersMatch", kind ? CONDITION_FALSE : CONDITION_TRUE,
+		  kind ? "OwnerReplaced" : "OwnersMatch", text);
 }
 
 /* Sets condition Consolidatable, which reports whether the Node's pods fit on other Nodes. The
  * condition is evaluated only while the machine serves, and only if the pool's policy asks for
  * it. */
-static void consolidatable(struct conditions *cs, struct arena *a,
-			   const struct claim_status_spec *in, const struct node_claim *n,
-			   enum machine_state s, bool *changed)
+static void consolidatable(struct draft *d)
 {
 	struct underused_words w = {
 		.reason = "NotJudged",
 		.text = "not evaluated: the pool consolidates only empty Nodes, or the Node is not "
 			"in service"};
-	const bool said =
-		s == MACHINE_SERVING && in->underused && underused_condition(in->underused, n, &w);
+	const bool said = d->s == MACHINE_SERVING && d->in->underused &&
+			  underused_condition(d->in->underused, d->n, &w);
 
-	if (said || condition_get(cs, "Consolidatable"))
-		condition(cs, a, in->c, n, "Consolidatable",
-			  w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason, w.text, changed);
+	if (said || condition_get(d->cs, "Consolidatable"))
+		condition(d, "Consolidatable", w.goes ? CONDITION_TRUE : CONDITION_FALSE, w.reason,
+			  w.text);
 }
 
 /* Sets condition Drifted, which reports whether the Node no longer matches its pool's template.
  * The condition is evaluated only while the machine serves, and only if the pool's policy asks
  * for it. */
-static void drifted(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
-		    const struct node_claim *n, enum machine_state s, bool *changed)
+static void drifted(struct draft *d)
 {
 	struct drift_words w = {
 		.reason = "NotJudged",
 		.text = "not evaluated: the pool does not replace drifted Nodes, or the Node is "
 			"not in service"};
-	const bool said = s == MACHINE_SERVING && in->drift && drift_condition(in->drift, n, a, &w);
+	const bool said = d->s == MACHINE_SERVING && d->in->drift &&
+			  drift_condition(d->in->drift, d->n, d->a, &w);
 
-	if (said || (s != MACHINE_DRAINING && condition_get(cs, "Drifted")))
-		condition(cs, a, in->c, n, "Drifted", w.drifted ? CONDITION_TRUE : CONDITION_FALSE,
-			  w.reason, w.text, changed);
+	if (said || (d->s != MACHINE_DRAINING && condition_get(d->cs, "Drifted")))
+		condition(d, "Drifted", w.drifted ? CONDITION_TRUE : CONDITION_FALSE, w.reason,
+			  w.text);
 }
 
 /* Sets status.eta, the time at which the machine is expected to serve. It is calculated again for
@@ -286,16 +297,15 @@ static const char *not_ready(const struct node_claim *n, const struct machine *m
 }
 
 /* Sets condition Approved. It exists if the tenant's claims need an approval. */
-static void approved(struct conditions *cs, struct arena *a, const struct claim_status_spec *in,
-		     const struct node_claim *n, const struct approval *is, bool *changed)
+static void approved(struct draft *d, const struct approval *is)
 {
 	struct condition want;
 
-	if (!approval_condition(in->c, n, is, approval_asks_trouble(in->approval_asks, n), a,
-				&want))
+	if (!approval_condition(d->in->c, d->n, is,
+				approval_asks_trouble(d->in->approval_asks, d->n), d->a, &want))
 		return;
-	approval_tell(in->c, n, &want);
-	*changed |= condition_set(cs, a, &want, loop_wall(in->c->loop));
+	approval_tell(d->in->c, d->n, &want);
+	put(d, &want);
 }
 
 /* Writes the decision to be recorded in the claim's status to *out. False: there is none yet. */
@@ -327,7 +337,8 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	const struct machine_error *waits = waits_for(m, s);
 	const char *reason, *message, *phase, *unready = node_is_unready(in, n, s, a),
 					      *waiting = not_ready(n, m, s, a);
-	bool failed, changed = false, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
+	struct draft d = {.in = in, .n = n, .m = m, .s = s, .a = a, .cs = cs};
+	bool failed, gone = node_is_gone(in, n, s), told_gone = claim_node_gone(n);
 	const struct approval approval = approval_of(c, n);
 	struct node_claim_approval decision;
 	OWN_JSON whole = NULL;
@@ -353,10 +364,10 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 	}
 	if (!out.status.approval && decide(in, n, &decision)) {
 		out.status.approval = &decision;
-		changed = true;
+		d.changed = true;
 	}
-	approved(cs, a, in, n, &approval, &changed);
-	condition(cs, a, c, n, "Launched", past(s, MACHINE_BOOTING),
+	approved(&d, &approval);
+	condition(&d, "Launched", past(s, MACHINE_BOOTING),
 		  failed		     ? reason
 		  : past(s, MACHINE_BOOTING) ? "Launched"
 		  : waits		     ? waits->reason
@@ -364,21 +375,20 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  failed  ? message
 		  : waits ? str_or(waits->message, "")
 		  : m	  ? ""
-			  : waiting,
-		  &changed);
-	condition(cs, a, c, n, "Registered", past(s, MACHINE_GATING),
+			  : waiting);
+	condition(&d, "Registered", past(s, MACHINE_GATING),
 		  failed		    ? reason
 		  : past(s, MACHINE_GATING) ? "Registered"
 					    : "NodeNotFound",
-		  failed ? message : "", &changed);
-	condition(cs, a, c, n, "Initialized", past(s, MACHINE_SERVING),
+		  failed ? message : "");
+	condition(&d, "Initialized", past(s, MACHINE_SERVING),
 		  failed		     ? reason
 		  : past(s, MACHINE_SERVING) ? "Initialized"
 					     : "NodeNotReady",
-		  failed ? message : "", &changed);
+		  failed ? message : "");
 	if (gone && !told_gone)
 		ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", LEAVE_NODE_GONE, NODE_GONE);
-	condition(cs, a, c, n, "Ready",
+	condition(&d, "Ready",
 		  s == MACHINE_SERVING && /* mutant: node-gone-untold */ !gone && !unready,
 		  failed		 ? reason
 		  : gone		 ? LEAVE_NODE_GONE
@@ -389,16 +399,15 @@ json_t *claim_status_new(const struct claim_status_spec *in, const struct node_c
 		  : gone		 ? NODE_GONE
 		  : unready		 ? unready
 		  : s == MACHINE_SERVING ? ""
-					 : waiting,
-		  &changed);
-	changed |= condition_set_stalled(cs, a, failed ? condition_get(cs, "Ready") : NULL,
-					 n->meta.generation, loop_wall(c->loop));
-	leaving(cs, a, in, n, m, s, &changed);
-	owners(cs, a, c, n, &changed);
-	consolidatable(cs, a, in, n, s, &changed);
-	drifted(cs, a, in, n, s, &changed);
+					 : waiting);
+	d.changed |= condition_set_stalled(cs, a, failed ? condition_get(cs, "Ready") : NULL,
+					   n->meta.generation, loop_wall(c->loop));
+	leaving(&d);
+	owners(&d);
+	consolidatable(&d);
+	drifted(&d);
 	out.status.observed_generation = n->meta.generation;
-	if (!changed && n->status.observed_generation == n->meta.generation &&
+	if (!d.changed && n->status.observed_generation == n->meta.generation &&
 	    str_eq(n->status.phase, phase) && str_eq(n->status.node_uid, out.status.node_uid) &&
 	    (!m || n->status.machine_ref) && n->status.tenancy == out.status.tenancy)
 		return NULL;
