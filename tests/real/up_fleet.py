@@ -3,6 +3,8 @@
 
     tests/real/up_fleet.py [MACHINES [MINUTES]]     (default: 300 machines, 5 minutes)
 
+Up to 1,000 machines run at the speed of the other tests, more at the speed of real machines.
+
 Both tenants keep a number of pods that each need a whole machine. Each round deletes the oldest
 pods, creates new ones, and drains one machine that serves. Machines that drover sees for the first
 time are inspected and wiped meanwhile. All numbers come from drover's metrics, because a list of
@@ -27,6 +29,7 @@ demo = real_up.demo
 LEASE = "/apis/coordination.k8s.io/v1/namespaces/drover-system/leases/drover-controller"
 PODS, CHANGED = 8, 2  # pods of each tenant; those that each round replaces
 ROUND_S = 20
+QUICK = 1000  # the highest number of machines that run faster than real ones
 OPS = 5  # port of the metrics, behind the first port of drover up (cli/up/ports.h)
 
 
@@ -35,6 +38,9 @@ class Fleet(real_up.Up):
         super().__init__(folder, machines)
         self.tenants, self.pods, self.number, self.drains = [], {}, 0, 0
         self.gap_s = 0
+
+    def command(self, *more):
+        return super().command(*more, *(("--speed", "1") if self.machines > QUICK else ()))
 
     def begin(self):
         self.start()
@@ -127,7 +133,7 @@ def run(fleet, minutes):
             time.sleep(1)
         if rounds % 3 == 0:
             line(fleet, began)
-    fleet.until("all pods run", fleet.all_run, 600)
+    fleet.until("all pods run", fleet.all_run, 600 if fleet.machines <= QUICK else 1800)
     m = line(fleet, began)
     failed = total(m, "drover_claims_failed_total")
     assert failed == 0, f"{failed:.0f} claims failed"
