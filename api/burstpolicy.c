@@ -1,6 +1,7 @@
 #include "api/tables.h"
 #include "base/market.h"
 #include "base/money.h"
+#include "base/zone.h"
 
 /*
  * burstpolicy: field table and checks of the kind BurstPolicy. A field that drover does not
@@ -253,10 +254,9 @@ static const char *const budget_modes[] = {"Hard", "Soft", NULL};
 static const char *const exhausted_names[] = {"StopNew", "DrainAtCheckpoint", "DrainNow",
 					      "RequireApproval", NULL};
 static const char *const exhausted_acted_upon[] = {"StopNew", NULL};
-static const char *const zones_acted_upon[] = {"UTC", NULL};
-#define TIMEZONE_ROW(words)                                                                        \
-	FIELD_UNKEPT("timezone", FIELD_STR, .max_len = 63, .only = zones_acted_upon,               \
-		     .def = "\"UTC\"", .doc = words)
+#define AS_TIMEZONE                                                                                \
+	.max_len = ZONE_NAME_MAX, .pattern = "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$",               \
+	.want = "an IANA time zone such as Europe/Berlin", .def = "\"UTC\""
 static const struct field burst_budget_fields[] = {
 	FIELD(burst_policy_budget, scope, "scope", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_scope_names,
@@ -270,9 +270,11 @@ static const struct field burst_budget_fields[] = {
 		     "spec.cost.currency."),
 	FIELD(burst_policy_budget, per, "per", FIELD_ENUM, .required = true,
 	      .enums = burst_policy_per_names,
-	      .doc = "Calendar period of the budget, in UTC. Weeks begin on Monday. Total: one "
-		     "period without end."),
-	TIMEZONE_ROW("Time zone of the period."),
+	      .doc = "Calendar period of the budget, in the time zone spec.budget[].timezone. "
+		     "Weeks begin on Monday. Total: one period without end."),
+	FIELD(burst_policy_budget, timezone, "timezone", FIELD_STR, AS_TIMEZONE,
+	      .doc = "IANA name of the time zone in which the periods begin, such as "
+		     "Europe/Berlin."),
 	FIELD(burst_policy_budget, mode, "mode", FIELD_ENUM, .enums = budget_modes,
 	      .def = "\"Hard\"",
 	      .doc = "What drover does with a launch that would exceed the amount. Hard: "
@@ -300,10 +302,14 @@ static const struct field burst_budget_fields[] = {
 
 static const struct field window_fields[] = {
 	FIELD(burst_policy_window, cron, "cron", FIELD_STR, .required = true, AS_CRON,
-	      .doc = "Start of the window, in cron syntax (minute hour day month weekday), UTC."),
+	      .doc = "Start of the window, in cron syntax (minute hour day month weekday), in "
+		     "the time zone of this window."),
 	FIELD(burst_policy_window, duration, "duration", FIELD_DURATION, .required = true,
 	      .min = MINUTE, .max = 31 * DAY, .doc = "Length of the window."),
-	TIMEZONE_ROW("Time zone of the schedule."),
+	FIELD(burst_policy_window, timezone, "timezone", FIELD_STR, AS_TIMEZONE,
+	      .doc = "IANA name of the time zone of cron, such as Europe/Berlin. A start at a "
+		     "local time that the clock skips does not occur; one at a local time that "
+		     "the clock shows twice occurs twice."),
 	FIELDS_END,
 };
 #define DATE_PATTERN                                                                               \
@@ -318,7 +324,11 @@ static const struct field windows_fields[] = {
 			   "precedence over spec.windows.allow."),
 	FIELD(burst_policy_windows, freeze_dates, "freezeDates", FIELD_STRINGS, .max_items = 256,
 	      .max_len = 10, .pattern = DATE_PATTERN, .want = "a date such as 2026-12-24",
-	      .doc = "Days, in UTC, on which launches are not allowed."),
+	      .doc = "Days on which launches are not allowed, in the time zone "
+		     "spec.windows.freezeTimezone."),
+	FIELD(burst_policy_windows, freeze_timezone, "freezeTimezone", FIELD_STR, AS_TIMEZONE,
+	      .doc = "IANA name of the time zone in which the days of freezeDates begin and end, "
+		     "such as Europe/Berlin."),
 	FIELDS_END,
 };
 static const struct field compliance_fields[] = {
@@ -724,6 +734,28 @@ static int check_parts(const struct burst_policy *p, struct err *e)
 	return 0;
 }
 
+static int check_window_zones(const struct burst_policy_window *v, size_t n, const char *list,
+			      struct err *e)
+{
+	for (size_t i = 0; i < n; i++)
+		if (zone_check(str_or(v[i].timezone, "UTC"), e) < 0)
+			return err_wrap(e, "spec.windows.%s[%zu].timezone", list, i);
+	return 0;
+}
+
+static int check_zones(const struct burst_policy_spec *s, struct err *e)
+{
+	for (size_t i = 0; i < s->budget.n; i++)
+		if (zone_check(str_or(s->budget.v[i].timezone, "UTC"), e) < 0)
+			return err_wrap(e, "spec.budget[%zu].timezone", i);
+	if (check_window_zones(s->windows.allow.v, s->windows.allow.n, "allow", e) < 0 ||
+	    check_window_zones(s->windows.deny.v, s->windows.deny.n, "deny", e) < 0)
+		return -1;
+	if (zone_check(str_or(s->windows.freeze_timezone, "UTC"), e) < 0)
+		return err_wrap(e, "spec.windows.freezeTimezone");
+	return 0;
+}
+
 int burst_policy_check(const void *object, const void *old, struct err *e)
 {
 	const struct burst_policy *p = object;
@@ -750,7 +782,7 @@ int burst_policy_check(const void *object, const void *old, struct err *e)
 	if (p->spec.limits.per_tenant_share >= 0 && !p->spec.limits.nodes)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.limits.perTenantShare: requires spec.limits.nodes");
-	if (check_names(p, e) < 0 || check_factors(p, e) < 0)
+	if (check_names(p, e) < 0 || check_factors(p, e) < 0 || check_zones(&p->spec, e) < 0)
 		return -1;
 	return check_parts(p, e);
 }

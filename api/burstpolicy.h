@@ -112,10 +112,13 @@ struct burst_policy_budget {
 	int mode;
 	bool reserve_for_running;
 	struct strings alert_at;
+	/* IANA name of the time zone in which the periods begin */
+	const char *timezone;
 };
 struct burst_policy_window {
 	const char *cron;
 	int64_t duration;
+	const char *timezone;
 };
 struct burst_policy_windows {
 	struct {
@@ -123,6 +126,8 @@ struct burst_policy_windows {
 		size_t n;
 	} allow, deny;
 	struct strings freeze_dates;
+	/* IANA name of the time zone of freeze_dates */
+	const char *freeze_timezone;
 };
 struct burst_policy_scale_back {
 	/* idle_timeout: time without pods, in ms, after which an instance ends; 0: the NodePool's

@@ -167,7 +167,7 @@ static int wrong_order(const struct unit *u, struct span s, const struct part *r
 static int wrong_shape(const char *s, struct err *e)
 {
 	if (str_starts(s, "TZ=") || str_starts(s, "CRON_TZ="))
-		return err_set(e, ERR_INVALID, 0, "want no time zone: times are in UTC");
+		return err_set(e, ERR_INVALID, 0, "want no time zone in the schedule");
 	if (*s == '@')
 		return err_set(
 			e, ERR_INVALID, 0,
@@ -296,21 +296,38 @@ static bool in_day(const struct cron *c, int64_t from, int64_t to)
 	return false;
 }
 
-int schedule_window(const char *schedule, int64_t duration_ms, int64_t now)
+/* True if the schedule has a time in (after, until]; both are local times in ms. */
+static bool occurs(const struct cron *c, int64_t after, int64_t until)
 {
-	/* First and last minute that begin in the interval (now - duration, now]. */
-	int64_t first = (now - duration_ms) / MINUTE_MS + 1, last = now / MINUTE_MS;
-	struct cron c;
-	struct err ignored;
+	/* First and last minute that begin in the interval. */
+	const int64_t first = after / MINUTE_MS + 1, last = until / MINUTE_MS;
 
-	if (parse(schedule, &c, &ignored) < 0)
-		return -1;
 	for (int64_t day = first / DAY_MINUTES; day <= last / DAY_MINUTES; day++) {
 		int64_t from = day * DAY_MINUTES, to = from + DAY_MINUTES - 1;
 
-		if (on_day(&c, day) && in_day(&c, (first > from ? first : from) - from,
-					      (last < to ? last : to) - from))
+		if (on_day(c, day) &&
+		    in_day(c, (first > from ? first : from) - from, (last < to ? last : to) - from))
+			return true;
+	}
+	return false;
+}
+
+int schedule_window(const char *schedule, const struct zone *zone, int64_t duration_ms, int64_t now)
+{
+	struct err ignored;
+	struct cron c;
+
+	if (parse(schedule, &c, &ignored) < 0)
+		return -1;
+	/* Each pass covers a time in which the offset does not change. */
+	for (int64_t at = now - duration_ms; at < now;) {
+		const int64_t offset = zone_offset(zone, at + 1),
+			      change = zone_change(zone, at + 1),
+			      until = change <= now ? change - 1 : now;
+
+		if (occurs(&c, at + offset, until + offset))
 			return 1;
+		at = until;
 	}
 	return 0;
 }

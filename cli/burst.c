@@ -232,6 +232,7 @@ static int plan(const struct verb *v, struct scenario_file *files, char **texts,
 {
 	struct burst_input in;
 	const struct burst *b;
+	OWN(zones) zones = zones_new();
 	size_t len;
 
 	for (size_t i = 0; i < v->n; i++) {
@@ -239,7 +240,7 @@ static int plan(const struct verb *v, struct scenario_file *files, char **texts,
 		if (!texts[i] || scenario_parse(&files[i], v->paths[i], texts[i], len, e) < 0)
 			return -1;
 	}
-	if (burst_file_read(files, v->n, &in, a, e) < 0)
+	if (burst_file_read(files, v->n, zones, &in, a, e) < 0)
 		return -1;
 	b = burst_decide(&in, a);
 	if (v->json)

@@ -127,6 +127,7 @@ struct reading {
 	struct burst_policy_in *policies;
 	size_t npolicies;
 	struct state *state;
+	struct zones *zones;
 	struct arena *a;
 	struct err *e;
 };
@@ -146,7 +147,7 @@ static int read_policy(struct reading *r, const json_t *j, json_t *body)
 				       "BurstPolicy %s: the files contain a second policy of this "
 				       "name",
 				       name);
-	r->policies[r->npolicies++] = burst_object_policy(o, r->a);
+	r->policies[r->npolicies++] = burst_object_policy(o, r->zones, r->a);
 	return 0;
 }
 
@@ -196,10 +197,10 @@ static void take_state(struct reading *r, struct burst_input *out)
 				    .gpus_owned = s->spec.gpus_owned};
 }
 
-int burst_file_read(const struct scenario_file *files, size_t n, struct burst_input *out,
-		    struct arena *a, struct err *e)
+int burst_file_read(const struct scenario_file *files, size_t n, struct zones *zones,
+		    struct burst_input *out, struct arena *a, struct err *e)
 {
-	struct reading r = {.a = a, .e = e};
+	struct reading r = {.zones = zones, .a = a, .e = e};
 	size_t docs = 0;
 
 	for (size_t i = 0; i < n; i++)

@@ -12,9 +12,10 @@
  * Tests: tests/unit/cli/test_burst.c
  */
 
-/* Reads the documents of n parsed files into *out, which is allocated in the arena. -1: *e names
- * the file and the line. */
-int burst_file_read(const struct scenario_file *files, size_t n, struct burst_input *out,
-		    struct arena *a, struct err *e) __attribute__((warn_unused_result));
+/* Reads the documents of n parsed files into *out, which is allocated in the arena. *out refers to
+ * time zones in `zones`. -1: *e names the file and the line. */
+int burst_file_read(const struct scenario_file *files, size_t n, struct zones *zones,
+		    struct burst_input *out, struct arena *a, struct err *e)
+	__attribute__((warn_unused_result));
 
 #endif

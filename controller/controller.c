@@ -43,6 +43,7 @@
 #include "controller/core/record_export.h"
 #include "controller/core/record_index.h"
 #include "controller/core/reserved.h"
+#include "base/zone.h"
 #include "controller/core/secrets.h"
 #include "controller/core/sweep.h"
 #include "controller/core/api_paths.h"
@@ -451,6 +452,7 @@ static void make_context(struct controller *c, struct loop_group *g, struct http
 	x->metrics = metrics_new();
 	metrics_clock(x->metrics, wall_of, x->loop);
 	x->reserved = reserved_new(o->management_networks);
+	x->zones = zones_new();
 	x->api_paths = api_paths_new();
 	x->held_gpus = held_gpus_new();
 	x->counters = counters_new(x);
@@ -631,6 +633,7 @@ static void free_context(struct context *x)
 		kube_cache_free(x->cache[i]);
 	secrets_free(x->secrets);
 	reserved_free(x->reserved);
+	zones_free(x->zones);
 	api_paths_free(x->api_paths);
 	held_gpus_free(x->held_gpus);
 	keys_free(x->keys);

@@ -386,7 +386,7 @@ static void spend_of(const struct burst *b, const char *policy, struct burst_pol
 }
 
 static void say_active(const struct bursts *s, const struct account *k,
-		       const struct burst_policy *p, const char *error,
+		       const struct burst_policy *p, const char *why, const char *error,
 		       struct burst_policy_status *out, struct arena *a)
 {
 	const char *does =
@@ -394,7 +394,7 @@ static void say_active(const struct bursts *s, const struct account *k,
 	char money[MONEY_TEXT];
 	struct condition want = {.type = ACTIVE,
 				 .status = error ? CONDITION_FALSE : CONDITION_TRUE,
-				 .reason = error	    ? "PoliciesOverlap"
+				 .reason = error	    ? why
 					   : p->spec.paused ? "Paused"
 							    : burst_policy_mode_names[p->spec.mode],
 				 .message = error,
@@ -462,7 +462,10 @@ static void write_policy(struct bursts *s, const struct burst *b, size_t i, stru
 	out.status.decisions.v = k->rows;
 	out.status.decisions.n = k->n;
 	spend_of(b, name, &out.status, a);
-	say_active(s, k, p, b->errors[i], &out.status, a);
+	say_active(
+		s, k, p,
+		burst_code_names[b->policies[i]->unknown_zone ? BURST_NO_ZONE : BURST_TWO_POLICIES],
+		b->errors[i], &out.status, a);
 	send(k, p, &out);
 }
 

@@ -106,7 +106,7 @@ static bool take_policy(const struct kube_entry *en, void *arg)
 
 	if (p->meta.deletion_timestamp)
 		return true;
-	*ADD(t, policies) = burst_object_policy(p, t->a);
+	*ADD(t, policies) = burst_object_policy(p, t->c->zones, t->a);
 	for (size_t i = 0; i < p->spec.offers.n; i++)
 		take_provider(t, p->spec.offers.v[i].provider);
 	return true;
@@ -341,7 +341,8 @@ static bool take_bill(const struct kube_entry *en, void *arg)
 						   .workload = "",
 						   .provider = x->provider,
 						   .currency = x->currency,
-						   .at = begin};
+						   .at = begin,
+						   .of_month = true};
 			map_put(sums, key, l);
 		}
 		money_add_cost(&l->spent, micro);

@@ -97,8 +97,20 @@ static void take_cost(const struct burst_policy_spec *s, struct burst_policy_in 
 	}
 }
 
-static void take_budgets(const struct burst_policy_spec *s, struct burst_policy_in *out,
-			 struct arena *a)
+/* Returns the zone of that name. A name that cannot be read is stored in out->unknown_zone. */
+static const struct zone *zone_of(struct zones *zones, const char *name,
+				  struct burst_policy_in *out)
+{
+	const struct zone *z = NULL;
+	struct err e;
+
+	if (zones_get(zones, name, &z, &e) < 0)
+		out->unknown_zone = name;
+	return z;
+}
+
+static void take_budgets(const struct burst_policy_spec *s, struct zones *zones,
+			 struct burst_policy_in *out, struct arena *a)
 {
 	out->nbudgets = s->budget.n;
 	out->budgets = arena_calloc(a, s->budget.n + 1, sizeof(*out->budgets));
@@ -108,33 +120,44 @@ static void take_budgets(const struct burst_policy_spec *s, struct burst_policy_
 
 		for (size_t k = 0; k < b->alert_at.n; k++)
 			alerts[k] = amount(b->alert_at.v[k], MONEY_UNIT);
-		out->budgets[i] = (struct burst_budget){(enum burst_scope)b->scope,
-							(enum burst_period)b->per,
-							b->amount,
-							b->mode != 0,
-							b->reserve_for_running,
-							alerts,
-							b->alert_at.n};
+		out->budgets[i] = (struct burst_budget){
+			.scope = (enum burst_scope)b->scope,
+			.per = (enum burst_period)b->per,
+			.amount = b->amount,
+			.soft = b->mode != 0,
+			.reserve = b->reserve_for_running,
+			.alerts = alerts,
+			.nalerts = b->alert_at.n,
+			.zone = zone_of(zones, b->timezone, out),
+		};
 	}
 }
 
-static struct burst_window *windows(const struct burst_policy_window *v, size_t n, struct arena *a)
+static struct burst_window *windows(const struct burst_policy_window *v, size_t n,
+				    struct zones *zones, struct burst_policy_in *p, struct arena *a)
 {
 	struct burst_window *out = arena_calloc(a, n + 1, sizeof(*out));
 
 	for (size_t i = 0; i < n; i++)
-		out[i] = (struct burst_window){v[i].cron, v[i].duration};
+		out[i] = (struct burst_window){.cron = v[i].cron,
+					       .duration_ms = v[i].duration,
+					       .zone = zone_of(zones, v[i].timezone, p)};
 	return out;
 }
 
-static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in *out,
-		      struct arena *a)
+static void take_windows(const struct burst_policy_windows *w, struct zones *zones,
+			 struct burst_policy_in *out, struct arena *a)
 {
-	out->windows.nallow = s->windows.allow.n;
-	out->windows.allow = windows(s->windows.allow.v, s->windows.allow.n, a);
-	out->windows.ndeny = s->windows.deny.n;
-	out->windows.deny = windows(s->windows.deny.v, s->windows.deny.n, a);
-	out->windows.freeze = names(&s->windows.freeze_dates);
+	out->windows.nallow = w->allow.n;
+	out->windows.allow = windows(w->allow.v, w->allow.n, zones, out, a);
+	out->windows.ndeny = w->deny.n;
+	out->windows.deny = windows(w->deny.v, w->deny.n, zones, out, a);
+	out->windows.freeze = names(&w->freeze_dates);
+	out->windows.freeze_zone = zone_of(zones, w->freeze_timezone, out);
+}
+
+static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in *out)
+{
 	out->compliance.allowed = names(&s->compliance.jurisdictions_allowed);
 	out->compliance.denied = names(&s->compliance.jurisdictions_denied);
 	out->compliance.classes = names(&s->compliance.data_classes_allowed);
@@ -171,7 +194,8 @@ struct burst_match burst_object_match(const struct burst_policy_match *m, struct
 	return out;
 }
 
-struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct arena *a)
+struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct zones *zones,
+					   struct arena *a)
 {
 	const struct burst_policy_spec *s = &p->spec;
 	struct burst_policy_in out = {.name = p->meta.name,
@@ -181,7 +205,8 @@ struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct 
 	take_trigger(s, &out, a);
 	take_offers(s, &out, a);
 	take_cost(s, &out, a);
-	take_budgets(s, &out, a);
-	take_rest(s, &out, a);
+	take_budgets(s, zones, &out, a);
+	take_windows(&s->windows, zones, &out, a);
+	take_rest(s, &out);
 	return out;
 }

@@ -22,7 +22,7 @@
 enum coarse { EXACT, NO_WORK, NO_MONTH, NO_TENANT, COARSEST };
 
 struct fold {
-	int64_t starts[BURST_TOTAL];
+	const struct settle_times *starts;
 	enum coarse coarse;
 	bool by_work;
 };
@@ -32,11 +32,12 @@ struct fold {
  * below NO_MONTH. */
 static bool same_time(const struct fold *f, int64_t a, int64_t b)
 {
-	for (enum burst_period p = BURST_HOUR; p < BURST_TOTAL; p++)
-		if ((a >= f->starts[p]) != (b >= f->starts[p]))
+	for (size_t i = 0; i < f->starts->n; i++)
+		/* mutant: burst-zones-merged */
+		if ((a >= f->starts->v[i]) != (b >= f->starts->v[i]))
 			return false;
 	return f->coarse >= NO_MONTH ||
-	       burst_period_start(BURST_MONTH, a) == burst_period_start(BURST_MONTH, b);
+	       burst_period_start(BURST_MONTH, NULL, a) == burst_period_start(BURST_MONTH, NULL, b);
 }
 
 static bool alike(const struct fold *f, const struct burst_ledger_row *a,
@@ -82,16 +83,27 @@ static void fold(const struct fold *f, struct settle_list *l)
 	l->n = n;
 }
 
+struct settle_times settle_times_of(const struct zone *const *zones, size_t n, int64_t now,
+				    struct arena *a)
+{
+	struct settle_times out = {arena_calloc(a, (n + 1) * BURST_TOTAL, sizeof(*out.v)), 0};
+
+	for (enum burst_period per = BURST_HOUR; per < BURST_TOTAL; per++) {
+		out.v[out.n++] = burst_period_start(per, NULL, now);
+		for (size_t i = 0; i < n; i++)
+			out.v[out.n++] = burst_period_start(per, zones[i], now);
+	}
+	return out;
+}
+
 struct settle_list settle_add(const struct burst_ledger *l, const struct settle_list *rows,
-			      bool by_work, int64_t now, bool (*there)(const char *uid, void *arg),
-			      void *arg, struct arena *a)
+			      bool by_work, const struct settle_times *starts,
+			      bool (*there)(const char *uid, void *arg), void *arg, struct arena *a)
 {
 	struct settle_list out = {arena_calloc(a, l->status.rows.n + rows->n + 1, sizeof(*out.v)),
 				  0};
-	struct fold f = {.by_work = by_work};
+	struct fold f = {.starts = starts, .by_work = by_work};
 
-	for (enum burst_period per = BURST_HOUR; per < BURST_TOTAL; per++)
-		f.starts[per] = burst_period_start(per, now);
 	for (size_t i = 0; i < l->status.rows.n; i++) {
 		struct burst_ledger_row *r = &out.v[out.n++];
 
@@ -188,12 +200,13 @@ static int64_t part_of(int64_t rest, int64_t ms, int64_t whole)
 }
 
 struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t now,
-			       struct arena *a)
+			       const struct settle_times *starts, struct arena *a)
 {
 	const struct node_claim_burst *b = n->spec.burst;
 	const int64_t most = b->committed, until = settle_paid_until(n, now);
-	struct settle_list out = {arena_calloc(a, SETTLE_SPLIT, sizeof(*out.v)), 0};
-	int64_t cuts[SETTLE_SPLIT], rest = cost > most && now > until ? cost - most : 0, left;
+	struct settle_list out = {arena_calloc(a, starts->n + 2, sizeof(*out.v)), 0};
+	int64_t *cuts = arena_calloc(a, starts->n + 1, sizeof(*cuts)),
+		rest = cost > most && now > until ? cost - most : 0, left;
 	struct burst_ledger_row row = {.time = settle_paid_from(n, now),
 				       .claim = n->meta.uid,
 				       .policy = b->policy_ref.uid,
@@ -209,9 +222,9 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 	if (!rest)
 		return out;
 	cuts[ncuts++] = until;
-	for (enum burst_period per = BURST_HOUR; per < BURST_TOTAL; per++)
-		if (burst_period_start(per, now) > until)
-			cuts[ncuts++] = burst_period_start(per, now);
+	for (size_t i = 0; i < starts->n; i++)
+		if (starts->v[i] > until)
+			cuts[ncuts++] = starts->v[i];
 	qsort(cuts, ncuts, sizeof(*cuts), by_time);
 	left = rest;
 	for (size_t i = 0; i < ncuts; i++) {
@@ -287,6 +300,47 @@ static bool by_work(const struct burst_policy *p)
 	return !p;
 }
 
+struct zone_list {
+	struct context *c;
+	const struct zone **v;
+	size_t n;
+	struct arena *a;
+};
+
+static bool add_zones(const struct kube_entry *en, void *arg)
+{
+	const struct burst_policy *p = en->object;
+	struct zone_list *l = arg;
+	const struct zone **more = arena_calloc(l->a, l->n + p->spec.budget.n + 1, sizeof(*more));
+
+	memcpy(more, l->v, l->n * sizeof(*more));
+	l->v = more;
+	for (size_t i = 0; i < p->spec.budget.n; i++) {
+		const struct zone *z = NULL;
+		size_t k = 0;
+		struct err e;
+
+		/* A zone that cannot be read separates no rows: its policy launches nothing. */
+		if (zones_get(l->c->zones, p->spec.budget.v[i].timezone, &z, &e) < 0 || !z)
+			continue;
+		while (k < l->n && l->v[k] != z)
+			k++;
+		if (k == l->n)
+			l->v[l->n++] = z;
+	}
+	return true;
+}
+
+/* Returns the starts of all budget periods of all policies, because budgets of most scopes count
+ * the launches of other policies too. */
+static struct settle_times period_starts(struct context *c, int64_t now, struct arena *a)
+{
+	struct zone_list l = {.c = c, .v = arena_calloc(a, 1, sizeof(*l.v)), .a = a};
+
+	kube_cache_each(c->cache[OBJECT_BURST_POLICY], add_zones, &l);
+	return settle_times_of(l.v, l.n, now, a);
+}
+
 static json_t *ledger_of(const char *policy)
 {
 	return json_pack("{s:s, s:s, s:{s:s}, s:{}}", "apiVersion", OBJECT_API_VERSION, "kind",
@@ -304,6 +358,7 @@ bool settle_ensure(struct context *c, struct status_writer *w, const struct node
 		b ? CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, name) : NULL;
 	const int64_t now = loop_wall(c->loop);
 	OWN(arena) a = arena_new();
+	struct settle_times starts;
 	struct settle_list rows, list;
 	json_t *patch;
 
@@ -316,8 +371,9 @@ bool settle_ensure(struct context *c, struct status_writer *w, const struct node
 	for (size_t i = 0; i < l->status.rows.n; i++)
 		if (str_eq(l->status.rows.v[i].claim, n->meta.uid))
 			return true;
-	rows = settle_rows(n, cost_of(p, n, now), now, a);
-	list = settle_add(l, &rows, by_work(p), now, settle_is_there, c, a);
+	starts = period_starts(c, now, a);
+	rows = settle_rows(n, cost_of(p, n, now), now, &starts, a);
+	list = settle_add(l, &rows, by_work(p), &starts, settle_is_there, c, a);
 	for (size_t i = 0; i < rows.n; i++) {
 		char money[MONEY_TEXT];
 

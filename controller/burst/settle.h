@@ -3,6 +3,7 @@
 
 #include "api/kinds.h"
 #include "base/arena.h"
+#include "base/zone.h"
 #include "controller/core/status_writer.h"
 
 /*
@@ -24,9 +25,10 @@
  *
  * Rows of deleted claims are merged if they are equal in month, tenant, Provider and currency, and
  * lie in the same budget periods: both or neither are in the current hour, day, week, month and
- * quarter. Rows of different work and policy are kept apart only if `by_work` is set, because a
- * budget applies per Workload. Above BURST_LEDGER_ROWS rows the work, then the month, then the
- * tenant is dropped from the rows; amounts are never dropped.
+ * quarter, in UTC and in each time zone of a budget. Rows of different work and policy are kept
+ * apart only if `by_work` is set, because a budget applies per Workload. Above BURST_LEDGER_ROWS
+ * rows the work, then the month, then the tenant is dropped from the rows; amounts are never
+ * dropped.
  * Tests: tests/unit/controller/burst/test_settle.c, tests/world/test_burst_ledger.c
  */
 
@@ -34,6 +36,15 @@ struct settle_list {
 	struct burst_ledger_row *v;
 	size_t n;
 };
+/* Times, Unix ms, at which budget periods begin. */
+struct settle_times {
+	int64_t *v;
+	size_t n;
+};
+/* Returns the starts of the hour, day, week, month and quarter that contain `now`, in UTC and in
+ * each of the n zones; in the arena. */
+struct settle_times settle_times_of(const struct zone *const *zones, size_t n, int64_t now,
+				    struct arena *a);
 /* Returns the wall ms from which the launch of claim n is paid: the decision of its BurstPolicy, or
  * later, if the claim had to wait for its approval. n must have spec.burst. */
 int64_t settle_paid_from(const struct node_claim *n, int64_t now);
@@ -41,17 +52,17 @@ int64_t settle_paid_from(const struct node_claim *n, int64_t now);
  * decision; INT64_MAX if never. */
 int64_t settle_paid_until(const struct node_claim *n, int64_t now);
 /* Returns the ledger rows of claim n, which has cost `cost` by `now`. The first row is the
- * committed part at the time of the decision. The overrun follows, split at the starts of the
- * current hour, day, week, month and quarter. At most SETTLE_SPLIT rows, in the arena. */
-#define SETTLE_SPLIT 7
+ * committed part at the time of the decision. The overrun follows, split at the times `starts`. In
+ * the arena. */
 struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t now,
-			       struct arena *a);
-/* Returns all rows of ledger l plus the new rows; rows of deleted claims are merged. there():
- * true if a NodeClaim with that UID exists. by_work: true keeps rows of different work and
- * policy apart. */
+			       const struct settle_times *starts, struct arena *a);
+/* Returns all rows of ledger l plus the new rows; rows of deleted claims are merged unless one of
+ * the times `starts` separates them. there(): true if a NodeClaim with that UID exists. by_work:
+ * true keeps rows of different work and policy apart. */
 struct settle_list settle_add(const struct burst_ledger *l, const struct settle_list *rows,
-			      bool by_work, int64_t now, bool (*there)(const char *uid, void *arg),
-			      void *arg, struct arena *a);
+			      bool by_work, const struct settle_times *starts,
+			      bool (*there)(const char *uid, void *arg), void *arg,
+			      struct arena *a);
 /* Returns the rows of ledger l whose NodeClaim still exists, for a reset. *amounts receives the
  * sums of the other rows, one text per currency. */
 struct settle_list settle_forget(const struct burst_ledger *l,

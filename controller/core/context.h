@@ -32,6 +32,7 @@ struct reserved;
 struct secrets;
 struct spans;
 struct api_paths;
+struct zones;
 
 #define CONTEXT_LEVELS 8
 struct context_options {
@@ -130,6 +131,8 @@ struct context {
 	struct api_paths *api_paths;
 	struct secrets *secrets;
 	struct keys *keys;
+	/* time zones that BurstPolicies name */
+	struct zones *zones;
 	void (*on_notice)(enum notice what, const char *name, void *arg);
 	/* Returns true if drover has decided that machine m leaves its tenant with claim n, but has
 	 * not written the decision to the Machine yet (claims/budget.h). decided NULL: no such

@@ -13,7 +13,7 @@
 
 bool disruption_budget_window(const char *schedule, int64_t duration_ms, int64_t now)
 {
-	return schedule_window(schedule, duration_ms, now) != 0;
+	return schedule_window(schedule, NULL, duration_ms, now) != 0;
 }
 
 /* --- budgets ---------------------------------------------------------------------------------- */

@@ -187,7 +187,7 @@ static bool frozen(const struct burst_policy_in *p, int64_t now)
 {
 	char today[STR_TIME_SIZE];
 
-	(void)str_time(today, now);
+	(void)str_time(today, now + zone_offset(p->windows.freeze_zone, now));
 	today[10] = '\0'; /* Keep only the date of the text. */
 	return p->windows.freeze.n && burst_named(&p->windows.freeze, today);
 }
@@ -199,14 +199,18 @@ static enum burst_code shut_of(const struct burst_policy_in *p, int64_t now)
 {
 	bool open = !p->windows.nallow;
 
+	/* mutant: burst-zone-guessed */
+	if (p->unknown_zone)
+		return BURST_NO_ZONE;
 	if (frozen(p, now))
 		return BURST_FROZEN;
 	for (size_t i = 0; i < p->windows.ndeny; i++)
-		if (schedule_window(p->windows.deny[i].cron, p->windows.deny[i].duration_ms, now))
+		if (schedule_window(p->windows.deny[i].cron, p->windows.deny[i].zone,
+				    p->windows.deny[i].duration_ms, now))
 			return BURST_DENIED;
 	for (size_t i = 0; i < p->windows.nallow; i++)
-		open |= schedule_window(p->windows.allow[i].cron, p->windows.allow[i].duration_ms,
-					now) == 1;
+		open |= schedule_window(p->windows.allow[i].cron, p->windows.allow[i].zone,
+					p->windows.allow[i].duration_ms, now) == 1;
 	return open ? BURST_CHOSEN : BURST_WINDOW;
 }
 
@@ -286,6 +290,7 @@ static enum burst_code judge_trigger(const struct decide *d, const struct burst_
 		return set(x, BURST_FREES, w->p50 > in->now ? w->p50 - in->now : 0,
 			   p->trigger.frees_ms);
 	x->unapproved = burst_needs_approval(p) && !is_approved(p, w);
+	x->about = p->unknown_zone;
 	return s->shut;
 }
 
@@ -531,6 +536,12 @@ static void prepare(struct decide *d)
 		struct burst_policy_eval *s = &d->evals[i];
 
 		s->shut = shut_of(s->p, in->now);
+		if (s->p->unknown_zone)
+			d->out->errors[i] = arena_printf(
+				d->a,
+				"the controller's time zone database (package tzdata) has no zone "
+				"%s, so nothing is launched",
+				s->p->unknown_zone);
 		s->tenant_nodes = arena_calloc(d->a, d->nnames[0] + 1, sizeof(*s->tenant_nodes));
 		for (size_t k = 0; k < in->nwork; k++)
 			if (matches(s->p, d->work[k]))

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include "base/market.h"
 #include "base/arena.h"
+#include "base/zone.h"
 #include "base/data/labels.h"
 #include "base/data/selector.h"
 
@@ -92,10 +93,14 @@ struct burst_budget {
 	/* Alert thresholds of the budget, each as a part of its amount, in millionths. */
 	int64_t *alerts;
 	size_t nalerts;
+	/* Time zone in which the periods begin; NULL: UTC. */
+	const struct zone *zone;
 };
 struct burst_window {
 	const char *cron;
 	int64_t duration_ms;
+	/* NULL: UTC. */
+	const struct zone *zone;
 };
 /* Members of a pod by which policies select work. */
 struct burst_traits {
@@ -120,6 +125,9 @@ struct burst_match {
 struct burst_policy_in {
 	const char *name;
 	enum burst_mode mode;
+	/* Name of a time zone of the policy that cannot be read; NULL: none. Such a policy launches
+	 * nothing, and all of its budgets count like those of BURST_TOTAL. */
+	const char *unknown_zone;
 	struct burst_match match;
 	/* Conditions for a launch. At least one of the triggers by_wait, predicted_ms, slack_ms,
 	 * queued_gpus and impossible must apply; a trigger that is 0 or false is not used. In
@@ -156,6 +164,8 @@ struct burst_policy_in {
 		struct burst_window *allow, *deny;
 		size_t nallow, ndeny;
 		struct burst_names freeze;
+		/* Time zone of the dates in `freeze`; NULL: UTC. */
+		const struct zone *freeze_zone;
 	} windows;
 	struct {
 		struct burst_names allowed, denied, classes;
@@ -230,6 +240,10 @@ struct burst_launch {
 	/* True if this launch is not counted in limits on the number of launches, because another
 	 * launch of the same gang is counted. */
 	bool part;
+	/* True: `at` is the start of a month in UTC, and nothing more is known about the time of
+	 * the cost. Budgets per month and quarter count it by its month in UTC, whatever their time
+	 * zone. */
+	bool of_month;
 };
 
 struct burst_work {
@@ -397,9 +411,9 @@ struct burst {
 	const char **errors;
 };
 
-/* Returns the start, in Unix ms, of the budget period that contains `now`; INT64_MIN for
- * BURST_TOTAL. */
-int64_t burst_period_start(enum burst_period per, int64_t now);
+/* Returns the start, in Unix ms, of the budget period in the zone (NULL: UTC) that contains `now`;
+ * INT64_MIN for BURST_TOTAL. */
+int64_t burst_period_start(enum burst_period per, const struct zone *zone, int64_t now);
 /* True if a policy with these conditions selects the pods of the tenant that have these traits. The
  * other conditions (products, gang size, priority) are not tested. */
 bool burst_selects(const struct burst_match *m, const char *tenant, const struct burst_traits *t);

@@ -22,20 +22,20 @@ static int64_t floor_to(int64_t s, int64_t step, int64_t from)
 	return s - (past < 0 ? past + step : past);
 }
 
-int64_t burst_period_start(enum burst_period per, int64_t now)
+int64_t burst_period_start(enum burst_period per, const struct zone *zone, int64_t now)
 {
-	int64_t s = floor_to(now, 1000, 0) / 1000;
+	const int64_t local = now + zone_offset(zone, now), s = floor_to(local, 1000, 0) / 1000;
 	time_t t = (time_t)s;
 	struct tm tm;
 
 	switch (per) {
 	case BURST_HOUR:
-		return floor_to(s, HOUR_S, 0) * 1000;
+		return now - (local - floor_to(s, HOUR_S, 0) * 1000);
 	case BURST_DAY:
-		return floor_to(s, DAY_S, 0) * 1000;
+		return zone_first(zone, floor_to(s, DAY_S, 0) * 1000);
 	/* Weeks begin on Monday: 1970-01-05, 4 days after the epoch, was a Monday. */
 	case BURST_WEEK:
-		return floor_to(s, 7 * DAY_S, 4 * DAY_S) * 1000;
+		return zone_first(zone, floor_to(s, 7 * DAY_S, 4 * DAY_S) * 1000);
 	case BURST_MONTH:
 	case BURST_QUARTER:
 		if (!gmtime_r(&t, &tm))
@@ -43,11 +43,26 @@ int64_t burst_period_start(enum burst_period per, int64_t now)
 		tm = (struct tm){.tm_year = tm.tm_year,
 				 .tm_mon = per == BURST_MONTH ? tm.tm_mon : tm.tm_mon / 3 * 3,
 				 .tm_mday = 1};
-		return (int64_t)timegm(&tm) * 1000;
+		return zone_first(zone, (int64_t)timegm(&tm) * 1000);
 	case BURST_TOTAL:
 		break;
 	}
 	return INT64_MIN;
+}
+
+/* Returns the start of the current period of the policy's budget. */
+static int64_t start_of(const struct burst_policy_in *p, const struct burst_budget *b, int64_t now)
+{
+	return p->unknown_zone ? INT64_MIN : burst_period_start(b->per, b->zone, now);
+}
+
+/* Returns the start, in UTC, of the month or quarter that begins at `start` in some time zone. No
+ * zone differs from UTC by more than a day. */
+static int64_t start_in_utc(const struct burst_budget *b, int64_t start)
+{
+	if (b->per != BURST_MONTH && b->per != BURST_QUARTER)
+		return start;
+	return start == INT64_MIN ? start : burst_period_start(b->per, NULL, start + DAY_S * 1000);
 }
 
 static void add(int64_t *total, int64_t more)
@@ -93,10 +108,11 @@ static int64_t over_since(const struct burst_launch *l, int64_t start)
 }
 
 static void count_launch(struct burst_balance *u, const struct burst_launch *l,
-			 const struct burst_key *k, int64_t start)
+			 const struct burst_key *k, int64_t begin)
 {
 	const size_t i = key_of(u->budget, k);
-	const int64_t over = over_since(l, start);
+	const int64_t start = l->of_month ? start_in_utc(u->budget, begin) : begin,
+		      over = over_since(l, start);
 	const bool spent = l->at >= start && l->spent,
 		   committed = (l->at >= start || u->budget->reserve) && l->committed;
 
@@ -133,7 +149,7 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 					  : b->scope == BURST_OF_WORKLOAD ? 1
 					  : b->scope == BURST_OF_PROVIDER ? 2
 									  : -1;
-			const int64_t start = burst_period_start(b->per, in->now);
+			const int64_t start = start_of(evals[i].p, b, in->now);
 
 			u->policy = evals[i].p;
 			u->budget = b;

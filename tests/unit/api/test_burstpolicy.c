@@ -50,6 +50,27 @@ static void what_names_no_trigger_or_something_that_is_not_there_is_refused(void
 		"spec.match.priority: min must not be greater than max");
 }
 
+static void a_time_zone_that_is_not_there_is_refused_by_name(void **state)
+{
+	(void)state;
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, timezone: "
+		"Europe/Berlin}]}}",
+		"");
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, timezone: "
+		"Europe/Atlantis}]}}",
+		"spec.budget[0].timezone: the time zone database of this computer (package tzdata) "
+		"has no zone \"Europe/Atlantis\"");
+	refused("{spec: {windows: {allow: [{cron: '@daily', duration: 1h, timezone: Mars/Base}]}}}",
+		"spec.windows.allow[0].timezone: the time zone database of this computer (package "
+		"tzdata) has no zone \"Mars/Base\"");
+	refused("{spec: {windows: {deny: [{cron: '@daily', duration: 1h, timezone: localtime}]}}}",
+		"spec.windows.deny[0].timezone: \"localtime\" is not the name of a time zone, such "
+		"as Europe/Berlin");
+	refused("{spec: {windows: {freezeTimezone: right/UTC}}}",
+		"spec.windows.freezeTimezone: \"right/UTC\" is not the name of a time zone, such "
+		"as Europe/Berlin");
+}
+
 static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
 {
 	(void)state;
@@ -73,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_names_no_trigger_or_something_that_is_not_there_is_refused),
+		cmocka_unit_test(a_time_zone_that_is_not_there_is_refused_by_name),
 		cmocka_unit_test(a_part_is_at_most_one_and_a_factor_is_not_zero),
 	};
 

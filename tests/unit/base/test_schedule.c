@@ -20,12 +20,17 @@ static void a_window_lasts_from_its_time_for_its_duration(void **state)
 	const int64_t hours8 = INT64_C(8) * 3600000;
 
 	(void)state; /* 2026-11-23 is a Monday */
-	assert_int_equal(schedule_window("0 20 * * 1-5", hours8, at("2026-11-23T19:59:59Z")), 0);
-	assert_int_equal(schedule_window("0 20 * * 1-5", hours8, at("2026-11-23T20:00:00Z")), 1);
-	assert_int_equal(schedule_window("0 20 * * 1-5", hours8, at("2026-11-24T03:59:59Z")), 1);
-	assert_int_equal(schedule_window("0 20 * * 1-5", hours8, at("2026-11-24T04:00:00Z")), 0);
-	assert_int_equal(schedule_window("0 20 * * 1-5", hours8, at("2026-11-28T21:00:00Z")), 0);
-	assert_int_equal(schedule_window("@daily", 60000, at("2026-11-28T00:00:30Z")), 1);
+	assert_int_equal(schedule_window("0 20 * * 1-5", NULL, hours8, at("2026-11-23T19:59:59Z")),
+			 0);
+	assert_int_equal(schedule_window("0 20 * * 1-5", NULL, hours8, at("2026-11-23T20:00:00Z")),
+			 1);
+	assert_int_equal(schedule_window("0 20 * * 1-5", NULL, hours8, at("2026-11-24T03:59:59Z")),
+			 1);
+	assert_int_equal(schedule_window("0 20 * * 1-5", NULL, hours8, at("2026-11-24T04:00:00Z")),
+			 0);
+	assert_int_equal(schedule_window("0 20 * * 1-5", NULL, hours8, at("2026-11-28T21:00:00Z")),
+			 0);
+	assert_int_equal(schedule_window("@daily", NULL, 60000, at("2026-11-28T00:00:30Z")), 1);
 }
 
 /* Windows of one minute, compared with the result of robfig/cron's Next(), which CronJobs use. */
@@ -54,7 +59,8 @@ static void what_people_type_means_what_cronjobs_take_it_for(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		if (schedule_window(cases[i].schedule, 60000, at(cases[i].now)) != cases[i].want)
+		if (schedule_window(cases[i].schedule, NULL, 60000, at(cases[i].now)) !=
+		    cases[i].want)
 			fail_msg("%s at %s", cases[i].schedule, cases[i].now);
 }
 
@@ -75,7 +81,7 @@ static void what_cannot_be_read_is_said(void **state)
 		{"* * * jan-foo *", "month \"jan-foo\""},
 		{"@noon", "want @hourly, @daily, @midnight"},
 		{"@every 1h", "want @hourly, @daily, @midnight"},
-		{"TZ=Europe/Berlin 0 0 * * *", "want no time zone: times are in UTC"},
+		{"TZ=Europe/Berlin 0 0 * * *", "want no time zone in the schedule"},
 		{"CRON_TZ=UTC 0 0 * * *", "want no time zone"},
 		{"5-1 * * * *", "minute \"5-1\" ends before it begins: write 5-59,0-1"},
 		{"0 22-6 * * *", "hour \"22-6\" ends before it begins: write 22-23,0-6"},
@@ -93,7 +99,8 @@ static void what_cannot_be_read_is_said(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		assert_int_equal(
-			schedule_window(wrong[i].schedule, 60000, at("2026-11-28T00:00:30Z")), -1);
+			schedule_window(wrong[i].schedule, NULL, 60000, at("2026-11-28T00:00:30Z")),
+			-1);
 		assert_int_equal(schedule_check(wrong[i].schedule, &e), -1);
 		if (!str_starts(e.text, wrong[i].text))
 			fail_msg("%s: %s", wrong[i].schedule, e.text);
@@ -274,11 +281,68 @@ static void any_schedule_has_the_minutes_of_a_straightforward_reading(void **sta
 				make_field(&bounds[k], f[k], sizeof(f[k]));
 		str_format(text, sizeof(text), "%s %s %s %s %s", f[0], f[1], f[2], f[3], f[4]);
 		want = comes(f, now);
-		if (schedule_window(text, 60000, now) != want)
+		if (schedule_window(text, NULL, 60000, now) != want)
 			fail_msg("\"%s\" at minute %jd: want %d", text, (intmax_t)now, want);
 		good += want >= 0, bad += want < 0, seen += want == 1;
 	}
 	assert_true(good > 2000 && bad > 2000 && seen > 300);
+}
+
+/* Cases of robfig/cron's Next() in America/New_York, where the clock goes from 2:00 to 3:00 on
+ * 2012-03-11 and from 2:00 back to 1:00 on 2012-11-04. */
+static void a_skipped_time_does_not_come_and_a_repeated_one_comes_twice(void **state)
+{
+	static const struct {
+		const char *schedule, *now;
+		int want;
+	} cases[] = {
+		{"0 20 * * *", "2012-07-01T00:00:00Z", 1}, /* 20:00 EDT */
+		{"0 20 * * *", "2012-01-01T01:00:00Z", 1}, /* 20:00 EST */
+		{"0 20 * * 6", "2012-07-01T00:00:00Z", 1}, /* Saturday in New York */
+		{"0 20 * * 0", "2012-07-01T00:00:00Z", 0},
+		{"30 2 11 3 *", "2012-03-11T06:30:00Z", 0},
+		{"30 2 11 3 *", "2012-03-11T07:30:00Z", 0},
+		{"30 3 11 3 *", "2012-03-11T07:30:00Z", 1},
+		{"0 * * * *", "2012-03-11T07:00:00Z", 1},
+		{"0 2 * * *", "2012-03-11T07:00:00Z", 0}, /* 3:00 EDT */
+		{"0 1 * * *", "2012-11-04T05:00:00Z", 1},
+		{"0 1 * * *", "2012-11-04T06:00:00Z", 1},
+		{"0 2 * * *", "2012-11-04T06:00:00Z", 0}, /* 1:00 EST */
+		{"0 2 * * *", "2012-11-04T07:00:00Z", 1},
+	};
+	OWN(zones) zs = zones_new();
+	const struct zone *z;
+	struct err e;
+
+	(void)state;
+	assert_ok(zones_get(zs, "America/New_York", &z, &e), &e);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		if (schedule_window(cases[i].schedule, z, 60000, at(cases[i].now)) != cases[i].want)
+			fail_msg("%s at %s", cases[i].schedule, cases[i].now);
+}
+
+/* The length of a window is in real time: a window of eight hours over a change ends an hour later
+ * or earlier by the clock. */
+static void a_window_over_a_change_keeps_its_length(void **state)
+{
+	const int64_t hours8 = INT64_C(8) * 3600000;
+	OWN(zones) zs = zones_new();
+	const struct zone *z;
+	struct err e;
+
+	(void)state;
+	assert_ok(zones_get(zs, "Europe/Berlin", &z, &e), &e);
+	assert_int_equal(schedule_window("0 22 * * *", z, hours8, at("2026-10-24T20:00:00Z")), 1);
+	assert_int_equal(schedule_window("0 22 * * *", z, hours8, at("2026-10-24T19:59:59Z")), 0);
+	assert_int_equal(schedule_window("0 22 * * *", z, hours8, at("2026-10-25T03:59:59Z")), 1);
+	assert_int_equal(schedule_window("0 22 * * *", z, hours8, at("2026-10-25T04:00:00Z")), 0);
+	assert_int_equal(schedule_window("0 22 * * *", z, hours8, at("2026-03-29T04:59:59Z")), 1);
+	assert_int_equal(schedule_window("0 22 * * *", z, hours8, at("2026-03-29T05:00:00Z")), 0);
+	/* Windows of 31 days that contain the change. */
+	assert_int_equal(
+		schedule_window("30 2 29 3 *", z, 31 * 3 * hours8, at("2026-04-10T00:00:00Z")), 0);
+	assert_int_equal(
+		schedule_window("30 3 29 3 *", z, 31 * 3 * hours8, at("2026-04-10T00:00:00Z")), 1);
 }
 
 int main(void)
@@ -288,6 +352,8 @@ int main(void)
 		cmocka_unit_test(what_people_type_means_what_cronjobs_take_it_for),
 		cmocka_unit_test(what_cannot_be_read_is_said),
 		cmocka_unit_test(what_never_comes_is_said),
+		cmocka_unit_test(a_skipped_time_does_not_come_and_a_repeated_one_comes_twice),
+		cmocka_unit_test(a_window_over_a_change_keeps_its_length),
 		cmocka_unit_test(any_schedule_has_the_minutes_of_a_straightforward_reading),
 	};
 

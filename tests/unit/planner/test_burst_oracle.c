@@ -69,13 +69,11 @@ static void make_policy(struct set *s, int i)
 	p->cost.max_gpu_hour = p->cost.max_node_hour = -1;
 	p->cost.increment_ms = HOUR_MS;
 	for (int k = 0; k < 2; k++)
-		s->budgets[i][k] = (struct burst_budget){(enum burst_scope)pick(5),
-							 BURST_TOTAL,
-							 (20 + pick(200)) * MICRO,
-							 !pick(6),
-							 true,
-							 NULL,
-							 0};
+		s->budgets[i][k] = (struct burst_budget){.scope = (enum burst_scope)pick(5),
+							 .per = BURST_TOTAL,
+							 .amount = (20 + pick(200)) * MICRO,
+							 .soft = !pick(6),
+							 .reserve = true};
 	p->budgets = s->budgets[i];
 	p->nbudgets = 2;
 	p->runtime.overhead = p->runtime.restarts = p->limits.share = -1;

@@ -21,6 +21,10 @@ static bool is_there(const char *uid, void *arg)
 
 #define USD(n) ((n)*MONEY_UNIT)
 
+/* Time zones of the budgets beside UTC. */
+static const struct zone *zones[1];
+static size_t nzones;
+
 /* Returns the ledger *p with one row added, of a claim that ended at `at`. The claims of the
  * earlier rows no longer exist. */
 static struct burst_ledger settle(const struct burst_ledger *p, int64_t at, int64_t now,
@@ -36,8 +40,9 @@ static struct burst_ledger settle(const struct burst_ledger *p, int64_t at, int6
 		.currency = "USD",
 		.amount = amount};
 	struct names there = {.there = NULL};
+	const struct settle_times starts = settle_times_of(zones, nzones, now, a);
 	const struct settle_list rows = {&row, 1},
-				 l = settle_add(p, &rows, by_work, now, is_there, &there, a);
+				 l = settle_add(p, &rows, by_work, &starts, is_there, &there, a);
 
 	out.status.rows.v = l.v;
 	out.status.rows.n = l.n;
@@ -67,12 +72,40 @@ static void no_period_ever_loses_or_gains(void **state)
 		for (enum burst_period per = BURST_HOUR; per <= BURST_TOTAL; per++) {
 			want[per] = 0;
 			for (int64_t x = NOW - 95 * DAY; x <= at; x += 17 * HOUR + 11 * 60000)
-				if (x >= burst_period_start(per, at + HOUR))
+				if (x >= burst_period_start(per, NULL, at + HOUR))
 					want[per] += 1500000;
-			assert_int_equal(sum(&p, burst_period_start(per, at + HOUR)), want[per]);
+			assert_int_equal(sum(&p, burst_period_start(per, NULL, at + HOUR)),
+					 want[per]);
 		}
 	}
 	assert_in_range(p.status.rows.n, 1, 12);
+}
+
+/* The periods of a budget in another time zone neither. */
+static void no_period_in_a_time_zone_loses_or_gains(void **state)
+{
+	const int64_t step = 5 * HOUR + 11 * 60000;
+	OWN(zones) zs = zones_new();
+	OWN(arena) a = arena_new();
+	struct burst_ledger p = {0};
+	struct err e;
+
+	(void)state;
+	assert_ok(zones_get(zs, "America/New_York", &zones[0], &e), &e);
+	nzones = 1;
+	for (int64_t at = NOW - 95 * DAY; at <= NOW; at += step) {
+		p = settle(&p, at, at + HOUR, "team-a", USD(3) / 2, false, a);
+		for (enum burst_period per = BURST_HOUR; per <= BURST_TOTAL; per++) {
+			const int64_t start = burst_period_start(per, zones[0], at + HOUR);
+			int64_t want = 0;
+
+			for (int64_t x = NOW - 95 * DAY; x <= at; x += step)
+				want += x >= start ? 1500000 : 0;
+			assert_int_equal(sum(&p, start), want);
+		}
+	}
+	assert_true(p.status.rows.n < 20);
+	nzones = 0;
 }
 
 static void what_is_there_keeps_its_row(void **state)
@@ -89,7 +122,8 @@ static void what_is_there_keeps_its_row(void **state)
 				       "default/z", "sky",   "USD", USD(5)};
 	const struct settle_list rows = {&row, 1};
 	struct names there = {.there = "one"};
-	struct settle_list l = settle_add(&p, &rows, false, NOW, is_there, &there, a);
+	const struct settle_times starts = settle_times_of(NULL, 0, NOW, a);
+	struct settle_list l = settle_add(&p, &rows, false, &starts, is_there, &there, a);
 
 	(void)state;
 	assert_int_equal(l.n, 4);
@@ -129,7 +163,7 @@ static void more_than_the_list_holds_is_summed(void **state)
  * 03:30 of the next day. */
 static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state)
 {
-	const int64_t midnight = burst_period_start(BURST_DAY, NOW);
+	const int64_t midnight = burst_period_start(BURST_DAY, NULL, NOW);
 	const struct node_claim_burst b = {.policy_ref = {"research", "p"},
 					   .work = "default/train",
 					   .workload = "Job default/train",
@@ -143,15 +177,20 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 					      .provider_ref = (struct object_name_ref *)&sky,
 					      .burst = &b}};
 	const int64_t now = midnight + 3 * HOUR + HOUR / 2;
+	OWN(zones) zs = zones_new();
 	OWN(arena) a = arena_new();
+	struct settle_times starts;
 	struct settle_list l;
+	struct err e;
 
 	(void)state;
 	assert_int_equal(settle_paid_until(&n, midnight), midnight);
-	l = settle_rows(&n, USD(30), midnight - HOUR, a);
+	starts = settle_times_of(NULL, 0, midnight - HOUR, a);
+	l = settle_rows(&n, USD(30), midnight - HOUR, &starts, a);
 	assert_int_equal(l.n, 1);
 	assert_int_equal(l.v[0].amount, USD(30));
-	l = settle_rows(&n, USD(110), now, a);
+	starts = settle_times_of(NULL, 0, now, a);
+	l = settle_rows(&n, USD(110), now, &starts, a);
 	assert_int_equal(l.n, 3);
 	assert_int_equal(l.v[0].time, b.decided_time);
 	assert_int_equal(l.v[0].amount, USD(40));
@@ -161,6 +200,14 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 	/* Beginning of the current hour, whose share is not over yet. */
 	assert_int_equal(l.v[2].time, midnight + 3 * HOUR);
 	assert_int_equal(l.v[2].amount, USD(10));
+	/* The day of a budget in Cape Verde begins an hour later, at 01:00. */
+	assert_ok(zones_get(zs, "Atlantic/Cape_Verde", &zones[0], &e), &e);
+	starts = settle_times_of(zones, 1, now, a);
+	l = settle_rows(&n, USD(110), now, &starts, a);
+	assert_int_equal(l.n, 4);
+	assert_int_equal(l.v[1].amount, USD(20));
+	assert_int_equal(l.v[2].time, midnight + HOUR);
+	assert_int_equal(l.v[2].amount, USD(40));
 }
 
 int main(void)
@@ -168,6 +215,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_period_ever_loses_or_gains),
 		cmocka_unit_test(an_overrun_is_charged_to_the_periods_in_which_it_occurs),
+		cmocka_unit_test(no_period_in_a_time_zone_loses_or_gains),
 		cmocka_unit_test(what_is_there_keeps_its_row),
 		cmocka_unit_test(more_than_the_list_holds_is_summed),
 	};

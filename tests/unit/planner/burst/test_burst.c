@@ -509,7 +509,7 @@ static void windows_and_freeze_dates_shut_a_policy(void **state)
 
 	(void)state;
 	begin(&s);
-	s.window = (struct burst_window){"0 20 * * *", 10 * HOUR_MS};
+	s.window = (struct burst_window){"0 20 * * *", 10 * HOUR_MS, NULL};
 	s.p[0].windows.allow = &s.window;
 	s.p[0].windows.nallow = 1;
 	assert_int_equal(go(&s)->code, BURST_WINDOW);
@@ -525,6 +525,104 @@ static void windows_and_freeze_dates_shut_a_policy(void **state)
 	s.p[0].windows.freeze = (struct burst_names){ONE("2026-11-23"), 1};
 	assert_int_equal(go(&s)->code, BURST_FROZEN);
 	end(&s);
+}
+
+static const struct zone *zone(struct zones *zs, const char *name)
+{
+	const struct zone *z = NULL;
+	struct err e;
+
+	assert_ok(zones_get(zs, name, &z, &e), &e);
+	return z;
+}
+
+/* At 12:00 UTC it is 07:00 in New York, and the next day in Kiritimati (UTC+14). */
+static void windows_and_freeze_dates_have_their_time_zone(void **state)
+{
+	OWN(zones) zs = zones_new();
+	struct set s;
+
+	(void)state;
+	begin(&s);
+	s.window = (struct burst_window){"0 6 * * *", 2 * HOUR_MS, NULL};
+	s.p[0].windows.allow = &s.window;
+	s.p[0].windows.nallow = 1;
+	assert_int_equal(go(&s)->code, BURST_WINDOW);
+	s.window.zone = zone(zs, "America/New_York");
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	s.p[0].windows.deny = &s.window;
+	s.p[0].windows.ndeny = 1;
+	assert_int_equal(go(&s)->code, BURST_DENIED);
+	s.p[0].windows.ndeny = 0;
+	s.p[0].windows.freeze = (struct burst_names){ONE("2026-11-24"), 1};
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	s.p[0].windows.freeze_zone = zone(zs, "Pacific/Kiritimati");
+	assert_int_equal(go(&s)->code, BURST_FROZEN);
+	end(&s);
+}
+
+/* What cannot be known launches nothing, and its budgets forget nothing. */
+static void a_time_zone_that_cannot_be_read_launches_nothing(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin(&s);
+	s.p[0].unknown_zone = "Europe/Atlantis";
+	s.in.nlaunches = 1;
+	s.launch = launched("before", noon() - 400 * 24 * HOUR_MS, EUR(900), 0);
+	assert_int_equal(go(&s)->code, BURST_NO_ZONE);
+	assert_non_null(strstr(burst_text(&s.b->v[0], s.a), "Europe/Atlantis"));
+	assert_non_null(strstr(s.b->errors[0], "Europe/Atlantis"));
+	assert_int_equal(s.b->accounts[0].before, EUR(900));
+	end(&s);
+}
+
+static void begin_in_zone(struct set *s, const struct zone *z, const char *at)
+{
+	int64_t then;
+
+	begin(s);
+	assert_true(str_to_time(at, &then));
+	s->budgets[0].zone = z;
+	s->in.nlaunches = 1;
+	s->launch = launched("before", then, EUR(900), 0);
+	s->launch.nodes = 0;
+}
+
+/* In Kathmandu (UTC+5:45) the day began at 18:15 UTC of the day before. */
+static void a_day_begins_in_the_time_zone_of_its_budget(void **state)
+{
+	OWN(zones) zs = zones_new();
+	const struct zone *z = zone(zs, "Asia/Kathmandu");
+	struct set s;
+
+	(void)state;
+	begin_in_zone(&s, z, "2026-11-22T18:15:00Z");
+	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
+	begin_in_zone(&s, z, "2026-11-22T18:14:59Z");
+	expect(&s, LAUNCHED, NULL, NULL);
+	begin_in_zone(&s, NULL, "2026-11-22T18:15:00Z");
+	expect(&s, LAUNCHED, NULL, NULL);
+}
+
+/* The part of a bill whose time is not known counts by its month in UTC. */
+static void a_month_of_a_bill_counts_in_every_time_zone(void **state)
+{
+	static const char *const names[] = {"UTC", "America/New_York", "Pacific/Kiritimati"};
+	OWN(zones) zs = zones_new();
+	struct set s;
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		for (int last = 0; last < 2; last++) {
+			begin_in_zone(&s, zone(zs, names[i]),
+				      last ? "2026-10-01T00:00:00Z" : "2026-11-01T00:00:00Z");
+			s.budgets[0].per = BURST_MONTH;
+			s.launch.of_month = true;
+			expect(&s, last ? LAUNCHED : "it may cost 150.00, the budget leaves 100.00",
+			       NULL, NULL);
+		}
 }
 
 static void hard_filters_come_before_money(void **state)
@@ -718,9 +816,44 @@ static void periods_begin_by_the_calendar(void **state)
 	(void)state;
 	assert_true(str_to_time("2026-11-25T13:59:59.999Z", &now));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_string_equal(str_time(text, burst_period_start(rows[i].per, now)),
+		assert_string_equal(str_time(text, burst_period_start(rows[i].per, NULL, now)),
 				    rows[i].want);
-	assert_true(burst_period_start(BURST_TOTAL, now) == INT64_MIN);
+	assert_true(burst_period_start(BURST_TOTAL, NULL, now) == INT64_MIN);
+}
+
+static void periods_begin_in_their_time_zone(void **state)
+{
+	static const struct {
+		enum burst_period per;
+		const char *zone, *now, *want;
+	} rows[] = {
+		{BURST_DAY, "Europe/Berlin", "2026-07-01T21:59:59Z", "2026-06-30T22:00:00Z"},
+		{BURST_DAY, "Europe/Berlin", "2026-07-01T22:00:00Z", "2026-07-01T22:00:00Z"},
+		/* Days of 23 and of 25 hours. */
+		{BURST_DAY, "Europe/Berlin", "2026-03-29T21:59:59Z", "2026-03-28T23:00:00Z"},
+		{BURST_DAY, "Europe/Berlin", "2026-03-29T22:00:00Z", "2026-03-29T22:00:00Z"},
+		{BURST_DAY, "Europe/Berlin", "2026-10-25T22:59:59Z", "2026-10-24T22:00:00Z"},
+		/* A day without midnight. */
+		{BURST_DAY, "Asia/Beirut", "2026-03-29T10:00:00Z", "2026-03-28T22:00:00Z"},
+		{BURST_HOUR, "Asia/Kathmandu", "2026-07-01T10:20:00Z", "2026-07-01T10:15:00Z"},
+		{BURST_HOUR, "Europe/Berlin", "2026-10-25T01:30:00Z", "2026-10-25T01:00:00Z"},
+		{BURST_WEEK, "America/New_York", "2026-11-02T04:59:59Z", "2026-10-26T04:00:00Z"},
+		{BURST_WEEK, "America/New_York", "2026-11-02T05:00:00Z", "2026-11-02T05:00:00Z"},
+		{BURST_MONTH, "Pacific/Kiritimati", "2026-10-31T10:00:00Z", "2026-10-31T10:00:00Z"},
+		{BURST_QUARTER, "Europe/Berlin", "2026-12-31T22:59:59Z", "2026-09-30T22:00:00Z"},
+		{BURST_QUARTER, "Europe/Berlin", "2026-12-31T23:00:00Z", "2026-12-31T23:00:00Z"},
+	};
+	OWN(zones) zs = zones_new();
+	char text[STR_TIME_SIZE];
+	int64_t now;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(str_to_time(rows[i].now, &now));
+		assert_string_equal(str_time(text, burst_period_start(rows[i].per,
+								      zone(zs, rows[i].zone), now)),
+				    rows[i].want);
+	}
 }
 
 int main(void)
@@ -738,6 +871,11 @@ int main(void)
 		cmocka_unit_test(any_trigger_and_all_guards),
 		cmocka_unit_test(a_recommendation_names_offer_and_cost),
 		cmocka_unit_test(windows_and_freeze_dates_shut_a_policy),
+		cmocka_unit_test(windows_and_freeze_dates_have_their_time_zone),
+		cmocka_unit_test(a_time_zone_that_cannot_be_read_launches_nothing),
+		cmocka_unit_test(a_day_begins_in_the_time_zone_of_its_budget),
+		cmocka_unit_test(a_month_of_a_bill_counts_in_every_time_zone),
+		cmocka_unit_test(periods_begin_in_their_time_zone),
 		cmocka_unit_test(hard_filters_come_before_money),
 		cmocka_unit_test(a_run_time_that_a_tenant_declares_bounds_no_cost),
 		cmocka_unit_test(run_times_are_known_and_worth_it),
