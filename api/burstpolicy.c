@@ -253,7 +253,7 @@ static const struct field cost_fields[] = {
 static const char *const budget_modes[] = {"Hard", "Soft", NULL};
 static const char *const exhausted_names[] = {"StopNew", "DrainAtCheckpoint", "DrainNow",
 					      "RequireApproval", NULL};
-static const char *const exhausted_acted_upon[] = {"StopNew", NULL};
+static const char *const exhausted_acted_upon[] = {"StopNew", "RequireApproval", NULL};
 #define AS_TIMEZONE                                                                                \
 	.max_len = ZONE_NAME_MAX, .pattern = "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$",               \
 	.want = "an IANA time zone such as Europe/Berlin", .def = "\"UTC\""
@@ -289,9 +289,12 @@ static const struct field burst_budget_fields[] = {
 	      AS_FRACTION_TEXT,
 	      .doc = "Fractions of the amount, from 0 to 1 such as \"0.8\". The highest one that "
 		     "has been reached is reported in status.spend[].alert."),
-	FIELD_UNKEPT("onExhausted", FIELD_ENUM, .enums = exhausted_names,
-		     .only = exhausted_acted_upon, .def = "\"StopNew\"",
-		     .doc = "What happens when the amount is spent. StopNew: no further launches."),
+	FIELD(burst_policy_budget, on_exhausted, "onExhausted", FIELD_ENUM,
+	      .enums = exhausted_names, .only = exhausted_acted_upon, .def = "\"StopNew\"",
+	      .doc = "What happens when the amount is spent. StopNew: no further launches. "
+		     "RequireApproval: launches beyond the amount only for work that an "
+		     "administrator approved (drover approve burst/POLICY/WORK); requires mode "
+		     "Hard."),
 	FIELD_REFUSED("forecastHorizon", .doc = "Not supported yet: forecast of spend."),
 	FIELD_REFUSED("carryOver",
 		      .doc = "Not supported yet: transfer of unspent money to the next period."),
@@ -721,6 +724,16 @@ static int check_factors(const struct burst_policy *p, struct err *e)
 	return 0;
 }
 
+static int check_exhausted(const struct burst_policy *p, struct err *e)
+{
+	for (size_t i = 0; i < p->spec.budget.n; i++)
+		if (p->spec.budget.v[i].on_exhausted && p->spec.budget.v[i].mode)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.budget[%zu].onExhausted: %s requires mode Hard", i,
+				       exhausted_names[p->spec.budget.v[i].on_exhausted]);
+	return 0;
+}
+
 static int check_parts(const struct burst_policy *p, struct err *e)
 {
 	for (size_t i = 0; i < p->spec.budget.n; i++)
@@ -782,7 +795,8 @@ int burst_policy_check(const void *object, const void *old, struct err *e)
 	if (p->spec.limits.per_tenant_share >= 0 && !p->spec.limits.nodes)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.limits.perTenantShare: requires spec.limits.nodes");
-	if (check_names(p, e) < 0 || check_factors(p, e) < 0 || check_zones(&p->spec, e) < 0)
+	if (check_names(p, e) < 0 || check_factors(p, e) < 0 || check_zones(&p->spec, e) < 0 ||
+	    check_exhausted(p, e) < 0)
 		return -1;
 	return check_parts(p, e);
 }

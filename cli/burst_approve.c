@@ -65,11 +65,14 @@ static const json_t *approvable(struct cli_client *c, const char *name, const js
 	size_t n;
 	const json_t *d = decision_about(policy, work, &n);
 
+	if (n == 1 && str_eq(json_str_at(d, "reason"), "ApprovalNeeded"))
+		return d;
 	if (!str_eq(json_str_at(policy, "spec", "trigger", "guards", "approval"), "Manual") &&
-	    !str_eq(json_str_at(policy, "spec", "mode"), "Recommend"))
+	    !str_eq(json_str_at(policy, "spec", "mode"), "Recommend") && n <= 1)
 		(void)cli_failed(c,
 				 "BurstPolicy %s asks for no approval: its spec.mode is not "
-				 "Recommend, and its spec.trigger.guards.approval is not Manual",
+				 "Recommend, its spec.trigger.guards.approval is not Manual, and "
+				 "no budget requires an approval of the work",
 				 name);
 	else if (!d)
 		(void)cli_failed(c,
@@ -82,12 +85,10 @@ static const json_t *approvable(struct cli_client *c, const char *name, const js
 			"BurstPolicy %s decided on work %s of several tenants: name one of "
 			"them, as burst/%s/TENANT/%s",
 			name, work, name, work);
-	else if (!str_eq(json_str_at(d, "reason"), "ApprovalNeeded"))
+	else
 		(void)cli_failed(c, "work %s does not wait for an approval: %s: %s", work,
 				 str_or(json_str_at(d, "reason"), "?"),
 				 str_or(json_str_at(d, "message"), ""));
-	else
-		return d;
 	return NULL;
 }
 

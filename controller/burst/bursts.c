@@ -229,7 +229,7 @@ static size_t waits_at(const struct bursts *s, const struct burst_work *w)
 
 static const char *words_of(const struct burst_decision *d, const char *mode, struct arena *a)
 {
-	const bool asks = d->policy && burst_needs_approval(d->policy);
+	const bool asks = d->beyond || (d->policy && burst_needs_approval(d->policy));
 
 	if (!d->offer)
 		return burst_text(d, a);

@@ -128,6 +128,7 @@ static void take_budgets(const struct burst_policy_spec *s, struct zones *zones,
 			.reserve = b->reserve_for_running,
 			.alerts = alerts,
 			.nalerts = b->alert_at.n,
+			.asks = b->on_exhausted != 0,
 			.zone = zone_of(zones, b->timezone, out),
 		};
 	}

@@ -411,27 +411,14 @@ static bool hopeless(const struct burst_decision *x)
 	       x->shape->least_nodes > x->nodes_left || x->shape->least_nodes > x->share_left;
 }
 
-static enum burst_code walk(struct decide *d, struct burst_policy_eval *s, struct burst_decision *x,
-			    struct burst_key *k)
+/* Takes the best offer that the limits and bounds of x allow. *at: its index. */
+static enum burst_code search(struct decide *d, struct burst_policy_eval *s,
+			      struct burst_decision *x, struct burst_shape *h, struct burst_key *k,
+			      size_t *at)
 {
-	const struct burst_policy_in *p = s->p;
-	struct burst_shape *h = shape_of(d, s, x->work);
 	size_t i, kept = 0;
 	bool found = false;
 
-	x->shape = h;
-	x->nodes_left = left_of(p->limits.nodes, s->nodes);
-	x->gpus_left = left_of(p->limits.gpus, s->gpus);
-	x->share_left = INT64_MAX;
-	if (p->limits.share >= 0 && p->limits.nodes) {
-		const int64_t most =
-			(int64_t)((__int128)p->limits.nodes * p->limits.share / MONEY_UNIT);
-		const int64_t has = s->tenant_nodes[k->tenant];
-
-		x->share_left = has < most ? most - has : 0;
-	}
-	x->of_provider = arena_calloc(d->a, d->nnames[2] + 1, sizeof(*x->of_provider));
-	burst_balances_bind(d->balances, p, x->work->tenant, k, x);
 	if (h->n && hopeless(x)) {
 		const struct burst_why y = burst_judge(x, h->order[0], -1);
 
@@ -448,14 +435,62 @@ static enum burst_code walk(struct decide *d, struct burst_policy_eval *s, struc
 		if (y.code != BURST_CAPACITY)
 			h->order[kept++] = o;
 		found = y.code == BURST_CHOSEN;
-		if (found)
+		if (found) {
+			*at = o;
 			take(d, s, x, o, k);
+		}
 	}
 	if (kept < i) {
 		memmove(h->order + kept, h->order + i, (h->n - i) * sizeof(*h->order));
 		h->n -= i - kept;
 	}
 	return found ? BURST_CHOSEN : set(x, BURST_NO_OFFER, (int64_t)d->in->noffers, 0);
+}
+
+static bool bind_budgets(struct decide *d, const struct burst_policy_eval *s,
+			 struct burst_decision *x, const struct burst_key *k, bool beyond)
+{
+	x->of_provider = arena_calloc(d->a, d->nnames[2] + 1, sizeof(*x->of_provider));
+	return burst_balances_bind(d->balances, s->p, x->work->tenant, k, beyond, x);
+}
+
+static enum burst_code walk(struct decide *d, struct burst_policy_eval *s, struct burst_decision *x,
+			    struct burst_key *k)
+{
+	const struct burst_policy_in *p = s->p;
+	struct burst_shape *h = shape_of(d, s, x->work);
+	struct burst_decision within;
+	enum burst_code code;
+	bool asks;
+	size_t at;
+
+	x->shape = h;
+	x->nodes_left = left_of(p->limits.nodes, s->nodes);
+	x->gpus_left = left_of(p->limits.gpus, s->gpus);
+	x->share_left = INT64_MAX;
+	if (p->limits.share >= 0 && p->limits.nodes) {
+		const int64_t most =
+			(int64_t)((__int128)p->limits.nodes * p->limits.share / MONEY_UNIT);
+		const int64_t has = s->tenant_nodes[k->tenant];
+
+		x->share_left = has < most ? most - has : 0;
+	}
+	asks = bind_budgets(d, s, x, k, false);
+	code = search(d, s, x, h, k, &at);
+	if (code == BURST_CHOSEN || !asks)
+		return code;
+	within = *x;
+	(void)bind_budgets(d, s, x, k, true);
+	x->beyond = true;
+	/* mutant: burst-beyond-unasked */
+	x->unapproved |= !is_approved(p, x->work);
+	if (search(d, s, x, h, k, &at) == BURST_CHOSEN) {
+		const struct burst_why y = burst_judge(&within, at, -1);
+
+		return set(x, BURST_CHOSEN, y.is, y.limit);
+	}
+	*x = within;
+	return code;
 }
 
 /* --- one piece of work ------------------------------------------------------------------------ */
@@ -502,7 +537,7 @@ static void decide(struct decide *d, struct burst_decision *x)
 	}
 	if (x->unapproved) {
 		x->then = x->code;
-		x->code = BURST_APPROVAL;
+		x->code = x->beyond ? BURST_BEYOND : BURST_APPROVAL;
 	}
 }
 

@@ -23,11 +23,12 @@
  * Money is a whole number of millionths of one currency (base/money.h); amounts that overflow are
  * refused. A launch is charged at once with its maximum cost. That is the price of the expected run
  * time (or the longest that the policy allows) plus boot and staging of data, rounded up to the
- * minimum billing time and to whole billing increments. No launch exceeds a hard budget. Budgets of
- * scope Tenant, Provider and Global apply to every launch, under any policy. A gang is launched
- * whole in one zone or not at all. Work that matches two policies is not launched. A policy of mode
- * Recommend, or whose trigger requires it, chooses an offer only for approved work; for other work
- * it proposes one, which is charged to no budget.
+ * minimum billing time and to whole billing increments. No launch exceeds a hard budget, unless the
+ * budget allows that for approved work. Budgets of scope Tenant, Provider and Global apply to every
+ * launch, under any policy. A gang is launched whole in one zone or not at all. Work that matches
+ * two policies is not launched. A policy of mode Recommend, or whose trigger requires it, chooses
+ * an offer only for approved work; for other work it proposes one, which is charged to no budget.
+ * The same holds for work that exceeds a budget whose member `asks` is true, and no other budget.
  * Tests: tests/unit/planner/burst/test_burst.c, tests/unit/planner/test_burst_oracle.c,
  * tests/bench/bench_burst.c
  */
@@ -93,6 +94,8 @@ struct burst_budget {
 	/* Alert thresholds of the budget, each as a part of its amount, in millionths. */
 	int64_t *alerts;
 	size_t nalerts;
+	/* True: launches beyond the amount need an approval of their work. Not if `soft`. */
+	bool asks;
 	/* Time zone in which the periods begin; NULL: UTC. */
 	const struct zone *zone;
 };
@@ -358,9 +361,12 @@ struct burst_decision {
 	const char *about;
 	/* The chosen offer; NULL: none. */
 	const struct burst_offer *offer;
-	/* True if the policy requires an approval that the work does not have; `code` is then
-	 * BURST_APPROVAL. */
+	/* True if the policy or a budget requires an approval that the work does not have; `code`
+	 * is then BURST_APPROVAL or BURST_BEYOND. */
 	bool unapproved;
+	/* True if the chosen or proposed offer costs more than a budget leaves beyond which work
+	 * needs an approval. */
+	bool beyond;
 	/* then: code of the decision if the work were approved; is, limit and about belong to it.
 	 * proposed: the offer that would be chosen then; NULL: none. Both are set only if
 	 * unapproved is true. */

@@ -109,9 +109,11 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 					  const char *const *const names[3], const size_t n[3],
 					  struct arena *a);
 /* Writes to d->bound and d->of_provider the budgets with the smallest remaining amounts, among
- * those that apply to a launch for this work under policy p. */
-void burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
-			 const char *tenant, const struct burst_key *k, struct burst_decision *d);
+ * those that apply to a launch for this work under policy p. beyond: true leaves out the budgets
+ * beyond which approved work may be launched. Returns true if such a budget applies. */
+bool burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
+			 const char *tenant, const struct burst_key *k, bool beyond,
+			 struct burst_decision *d);
 void burst_balances_charge(struct burst_balances *l, const struct burst_policy_in *p,
 			   const struct burst_key *k, int64_t cost);
 void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct arena *a);

@@ -175,21 +175,25 @@ static bool binds(const struct burst_balance *u, const struct burst_policy_in *p
 				      burst_named(&u->policy->match.tenants, tenant));
 }
 
+/* beyond: true lets the budget refuse nothing but amounts that cannot be compared. */
 static void tighten(struct burst_bound *b, const struct burst_balance *u, size_t i,
-		    const char *currency)
+		    const char *currency, bool beyond)
 {
 	const bool mixed = u->mixed[i] || !str_eq(currency, u->policy->cost.currency);
 	const int64_t total = u->total[i], amount = u->budget->amount,
 		      left = total == INT64_MAX || total > amount ? 0 : amount - total;
 
-	if (b->mixed || (!mixed && left >= b->left))
+	if (b->mixed || (!mixed && (beyond || left >= b->left)))
 		return;
 	*b = (struct burst_bound){left, mixed, u->policy, u->budget};
 }
 
-void burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
-			 const char *tenant, const struct burst_key *k, struct burst_decision *d)
+bool burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
+			 const char *tenant, const struct burst_key *k, bool beyond,
+			 struct burst_decision *d)
 {
+	bool asks = false;
+
 	d->bound = (struct burst_bound){.left = INT64_MAX};
 	for (size_t i = 0; i < l->nproviders; i++)
 		d->of_provider[i] = (struct burst_bound){.left = INT64_MAX};
@@ -198,12 +202,16 @@ void burst_balances_bind(const struct burst_balances *l, const struct burst_poli
 
 		if (u->budget->soft || !binds(u, p, tenant))
 			continue;
+		asks |= u->budget->asks;
 		if (u->budget->scope != BURST_OF_PROVIDER)
-			tighten(&d->bound, u, key_of(u->budget, k), p->cost.currency);
+			tighten(&d->bound, u, key_of(u->budget, k), p->cost.currency,
+				beyond && u->budget->asks);
 		else
 			for (size_t x = 0; x < l->nproviders; x++)
-				tighten(&d->of_provider[x], u, x, p->cost.currency);
+				tighten(&d->of_provider[x], u, x, p->cost.currency,
+					beyond && u->budget->asks);
 	}
+	return asks;
 }
 
 void burst_balances_charge(struct burst_balances *l, const struct burst_policy_in *p,

@@ -80,12 +80,12 @@ const char *burst_text(const struct burst_decision *d, struct arena *a)
 {
 	const char *then;
 
-	if (d->code != BURST_APPROVAL)
+	if (d->code != BURST_APPROVAL && d->code != BURST_BEYOND)
 		return text(d->code, d->is, d->limit, d->about, a);
 	then = d->proposed ? burst_launch_text(d, a)
 			   : arena_printf(a, "nothing could be launched now: %s",
 					  text(d->then, d->is, d->limit, d->about, a));
 	return arena_printf(a, "%s (%s): drover approve burst/%s/%s/%s",
-			    text(d->code, 0, 0, NULL, a), then, d->policy->name, d->work->tenant,
-			    d->work->name);
+			    text(d->code, d->is, d->limit, NULL, a), then, d->policy->name,
+			    d->work->tenant, d->work->name);
 }

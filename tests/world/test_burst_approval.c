@@ -85,6 +85,38 @@ static void a_recommendation_is_launched_once_it_is_approved(void **state)
 	is_launched_once_it_is_approved(8304, true);
 }
 
+/* The budget of 30 suffices for one instance. An approval counts for its work alone. */
+static void beyond_the_budget_only_approved_work_is_launched(void **state)
+{
+	struct burst_scene *s = burst_start(8306, "30");
+	OWN_JSON o = NULL;
+	json_t *d;
+
+	(void)state;
+	s->sky.bursts.budget = 0; /* S6 has no approvals. */
+	world_do(&s->w, &s->w.host, "PATCH", POLICY,
+		 json_pack("{s:{s:[{s:s,s:s,s:s,s:s}]}}", "spec", "budget", "scope", "Policy",
+			   "amount", "30", "per", "Day", "onExhausted", "RequireApproval"));
+	burst_pod(s, "first");
+	burst_running(s, "first");
+	burst_pod(s, "train");
+	world_run(&s->w, 600 * 1000);
+	o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	d = json_array_get(json_at(o, "status", "decisions"), 0);
+	assert_string_equal(json_str_at(d, "reason"), "ApprovalNeeded");
+	assert_non_null(strstr(json_str_at(d, "message"), "leaves 6.666666, and the work is not "
+							  "approved (1 x OnDemand gpu-8"));
+	assert_int_equal(s->sky.cloud.launched, 1);
+	approve(s, "research");
+	burst_running(s, "train");
+	assert_int_equal(s->sky.cloud.launched, 2);
+	assert_true(leaving_was_told(&s->w.tenants[0], "BurstChosen", "approved by alice"));
+	burst_pod(s, "third");
+	world_run(&s->w, 600 * 1000);
+	assert_int_equal(s->sky.cloud.launched, 2);
+	burst_stop(s);
+}
+
 static void an_approval_ends_after_a_day(void **state)
 {
 	struct burst_scene *s = start(8302, false);
@@ -124,6 +156,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(work_is_launched_once_it_is_approved),
 		cmocka_unit_test(a_recommendation_is_launched_once_it_is_approved),
+		cmocka_unit_test(beyond_the_budget_only_approved_work_is_launched),
 		cmocka_unit_test(an_approval_ends_after_a_day),
 		cmocka_unit_test(a_new_pod_of_the_same_name_is_not_approved),
 	};

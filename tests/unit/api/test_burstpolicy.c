@@ -71,6 +71,21 @@ static void a_time_zone_that_is_not_there_is_refused_by_name(void **state)
 		"as Europe/Berlin");
 }
 
+static void an_approval_is_not_required_by_a_budget_that_refuses_nothing(void **state)
+{
+	(void)state;
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, onExhausted: "
+		"RequireApproval}]}}",
+		"");
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, mode: Soft, onExhausted: "
+		"RequireApproval}]}}",
+		"spec.budget[0].onExhausted: RequireApproval requires mode Hard");
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, onExhausted: "
+		"DrainNow}]}}",
+		"spec.budget[0].onExhausted: not supported by this version: want StopNew or "
+		"RequireApproval, got \"DrainNow\"");
+}
+
 static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
 {
 	(void)state;
@@ -95,6 +110,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_names_no_trigger_or_something_that_is_not_there_is_refused),
 		cmocka_unit_test(a_time_zone_that_is_not_there_is_refused_by_name),
+		cmocka_unit_test(an_approval_is_not_required_by_a_budget_that_refuses_nothing),
 		cmocka_unit_test(a_part_is_at_most_one_and_a_factor_is_not_zero),
 	};
 

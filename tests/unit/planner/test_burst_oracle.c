@@ -74,6 +74,8 @@ static void make_policy(struct set *s, int i)
 							 .amount = (20 + pick(200)) * MICRO,
 							 .soft = !pick(6),
 							 .reserve = true};
+	for (int k = 0; k < 2; k++)
+		s->budgets[i][k].asks = !s->budgets[i][k].soft && !pick(4);
 	p->budgets = s->budgets[i];
 	p->nbudgets = 2;
 	p->runtime.overhead = p->runtime.restarts = p->limits.share = -1;
@@ -111,6 +113,7 @@ static void make(struct set *s)
 						 .priority = pick(3),
 						 .since = NOW - pick(4),
 						 .saves = true,
+						 .approved = !pick(3),
 						 .runs_ms = (1 + pick(4)) * HOUR_MS};
 		s->work[i].rank = s->work[i].priority;
 	}
@@ -189,7 +192,7 @@ static void check_money(const struct burst *b, const struct burst_decision *d)
 			const bool own =
 				g->scope == BURST_OF_POLICY || g->scope == BURST_OF_WORKLOAD;
 
-			if (g->soft || (own && p != d->policy) ||
+			if (g->soft || (g->asks && d->beyond) || (own && p != d->policy) ||
 			    (g->scope == BURST_OF_TENANT && !for_him))
 				continue;
 			assert_string_equal(p->cost.currency, d->policy->cost.currency);
@@ -227,6 +230,7 @@ static void check_launch(const struct burst *b, const struct burst_decision *d)
 	assert_true(o->kind.available < 0 || taken <= o->kind.available);
 	assert_true(!d->policy->limits.nodes || nodes <= d->policy->limits.nodes);
 	assert_true(d->policy->limits.share < 0 || mine <= d->policy->limits.nodes / 2);
+	assert_true(!d->beyond || d->work->approved);
 	check_money(b, d);
 }
 
@@ -242,7 +246,7 @@ static void check_best(const struct burst *b, const struct burst_decision *d)
 			assert_int_equal(y.code, BURST_CHOSEN);
 		if (y.code != BURST_DEARER)
 			continue;
-		assert_non_null(d->offer);
+		assert_non_null(burst_best(d));
 		while (d->policy->tiers[tier].market != b->offers[i]->kind.market)
 			tier++;
 		assert_true(tier > d->tier || (tier == d->tier && y.cost >= d->cost));

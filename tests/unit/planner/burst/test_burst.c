@@ -503,6 +503,46 @@ static void a_recommendation_names_offer_and_cost(void **state)
 	       NULL, NULL);
 }
 
+#define BEYOND                                                                                     \
+	"it may cost 150.00, a budget with onExhausted RequireApproval leaves 100.00, and the "    \
+	"work is not approved (1 x OnDemand p5 in b for at most 150.00 EUR)"
+
+/* Only the approval of the work lets a launch exceed the budget, and only a budget that asks. */
+static void beyond_a_budget_that_asks_work_needs_an_approval(void **state)
+{
+	const struct burst_decision *d;
+	struct set s;
+
+	(void)state;
+	begin(&s);
+	s.budgets[0].asks = true;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	assert_false(s.b->v[0].beyond);
+	s.budgets[0].amount = EUR(100);
+	d = go(&s);
+	assert_string_equal(burst_text(d, s.a), BEYOND COMMAND);
+	assert_null(d->offer);
+	assert_int_equal(s.b->accounts[0].after, 0);
+	s.work[0].approved_by = (const char *[]){"another"};
+	s.work[0].napproved_by = 1;
+	assert_int_equal(go(&s)->code, BURST_BEYOND);
+	s.work[0].approved_by = &s.p[0].name;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	assert_true(s.b->v[0].beyond);
+	assert_int_equal(s.b->accounts[0].after, EUR(150));
+	/* A second budget that does not ask still refuses. */
+	s.budgets[1] = (struct burst_budget){BURST_OF_ALL, BURST_TOTAL, EUR(120), .reserve = true};
+	s.p[0].nbudgets = 2;
+	assert_int_equal(go(&s)->code, BURST_BUDGET);
+	/* Amounts that cannot be compared are refused even to approved work. */
+	s.p[0].nbudgets = 1;
+	s.in.nlaunches = 1;
+	s.launch = launched("before", noon(), EUR(1), 0);
+	s.launch.currency = "USD";
+	assert_int_equal(go(&s)->code, BURST_MIXED);
+	end(&s);
+}
+
 static void windows_and_freeze_dates_shut_a_policy(void **state)
 {
 	struct set s;
@@ -870,6 +910,7 @@ int main(void)
 		cmocka_unit_test(a_policy_selects_work_whose_pods_all_match),
 		cmocka_unit_test(any_trigger_and_all_guards),
 		cmocka_unit_test(a_recommendation_names_offer_and_cost),
+		cmocka_unit_test(beyond_a_budget_that_asks_work_needs_an_approval),
 		cmocka_unit_test(windows_and_freeze_dates_shut_a_policy),
 		cmocka_unit_test(windows_and_freeze_dates_have_their_time_zone),
 		cmocka_unit_test(a_time_zone_that_cannot_be_read_launches_nothing),
