@@ -63,6 +63,11 @@ struct supply *supply_new(struct planning *p)
 	return s;
 }
 
+struct supply_pool *supply_pool_at(const struct supply *s, size_t i)
+{
+	return i < s->npools ? &s->pools[i] : NULL;
+}
+
 struct supply_pool *supply_pool_named(const struct supply *s, const char *name)
 {
 	return map_get(s->by_name, name);

@@ -79,7 +79,7 @@ void supply_hold(struct supply *s, struct plan_tenant *t, struct supply_pool *po
 void supply_explain_try(struct supply *s, const struct plan_cell *c, struct plan_reason **reasons,
 			size_t *nreasons);
 
-/* The two following functions are in stock.c. */
+/* The three following functions are in stock.c. */
 /* Writes the result of plan_stock() for the named pool to *out. Marks the listed machines as
  * taken. */
 void supply_list(struct planning *p, const char *pool, struct plan_stock *out);
@@ -88,6 +88,17 @@ void supply_list(struct planning *p, const char *pool, struct plan_stock *out);
  * claim's tenant in addition to its present machines. Does not take the machine. Machines of
  * elastic Providers (clouds) are not considered. False: no such machine. */
 bool supply_second(struct planning *p, const struct world_claim *c, struct supply_choice *out);
+/* Pods that have to fit on one machine; sum: the sum of their requests, sorted by name. */
+struct supply_together {
+	const struct world_pod *const *v;
+	size_t n;
+	const struct resources *sum;
+};
+/* Finds a free machine on which the pods, of the claim's tenant, fit together beside the pods of
+ * DaemonSets, in any pool that makes claims for this tenant; pools with the highest weight come
+ * first. Otherwise like supply_second(). */
+bool supply_owned(struct planning *p, const struct world_claim *c, const struct supply_together *of,
+		  struct supply_choice *out);
 
 struct labels supply_labels_of_claim(struct supply *s, const struct world_claim *c);
 
@@ -208,6 +219,8 @@ struct fit_pool {
 	bool missed_own;
 	const char *text;
 };
+/* Returns pool number i, in the order of weight and name; NULL: there are no more. */
+struct supply_pool *supply_pool_at(const struct supply *s, size_t i);
 /* Returns the pool of this name; NULL: the world has none. */
 struct supply_pool *supply_pool_named(const struct supply *s, const char *name);
 /* True if the pool makes claims for the tenant, whatever the tenant's labels. */
