@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/approval.h"
-#include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
 #include "controller/rules/claim.h"
 #include "planner/replacement.h"
@@ -30,21 +29,6 @@ struct wish {
 	/* loop_now() until which to expect that a replacement that was sent appears in the cache */
 	int64_t made_until;
 };
-
-struct finding {
-	const char *of;
-	const struct node_claim *found;
-};
-
-static bool find(const struct node_claim *n, void *arg)
-{
-	struct finding *f = arg;
-
-	if (!n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed") &&
-	    str_eq(labels_get(&n->meta.annotations, CLAIM_REPLACES), f->of))
-		f->found = n;
-	return true;
-}
 
 static bool is_open(const struct replacements *s, const struct wish *w)
 {
@@ -81,15 +65,13 @@ static const char *waits_for(const struct context *c, const struct node_claim *f
 
 const char *replacements_awaited(struct replacements *s, const struct node_claim *n)
 {
-	struct finding f = {.of = n->meta.name};
+	const struct node_claim *found = claim_replacement_of(s->c, n);
 	struct wish *w = map_get(s->wishes, n->meta.name);
 
-	claim_index_each(s->c, CLAIM_BY_TENANT, str_or(n->spec.virtual_cluster_ref.name, ""), find,
-			 &f);
-	if (f.found && /* mutant: stand-in-not-awaited */ claim_is_ready(f.found))
+	if (found && /* mutant: stand-in-not-awaited */ claim_is_ready(found))
 		return NULL;
-	if (f.found)
-		return waits_for(s->c, f.found);
+	if (found)
+		return waits_for(s->c, found);
 	if (w && w->denied_until > loop_now(s->c->loop))
 		return NULL;
 	if (another_is_first(s, n->meta.name))

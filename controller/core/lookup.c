@@ -1,6 +1,8 @@
 #include "controller/core/lookup.h"
 
+#include "api/annotations.h"
 #include "base/str.h"
+#include "controller/core/claim_index.h"
 
 const struct machine *machine_of_claim(const struct context *c, const struct node_claim *n)
 {
@@ -27,4 +29,28 @@ const struct provider_object *provider_of_claim(const struct context *c, const s
 						  : NULL;
 
 	return name ? CTX_GET(c, OBJECT_PROVIDER, provider_object, name) : NULL;
+}
+
+struct finding {
+	const char *of;
+	const struct node_claim *found;
+};
+
+static bool find(const struct node_claim *n, void *arg)
+{
+	struct finding *f = arg;
+
+	if (!n->meta.deletion_timestamp && !str_eq(n->status.phase, "Failed") &&
+	    str_eq(labels_get(&n->meta.annotations, CLAIM_REPLACES), f->of))
+		f->found = n;
+	return true;
+}
+
+const struct node_claim *claim_replacement_of(const struct context *c, const struct node_claim *n)
+{
+	struct finding f = {.of = n->meta.name};
+
+	claim_index_each(c, CLAIM_BY_TENANT, str_or(n->spec.virtual_cluster_ref.name, ""), find,
+			 &f);
+	return f.found;
 }

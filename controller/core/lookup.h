@@ -4,7 +4,7 @@
 #include "controller/core/context.h"
 
 /*
- * lookup: finds the Machine and Provider of a claim in the host cluster's caches.
+ * lookup: finds the Machine, Provider and replacement of a claim in the host cluster's caches.
  * Tests: tests/unit/controller/claims/test_claims.c
  */
 
@@ -18,5 +18,8 @@ const struct machine *machine_named_by(const struct context *c, const struct nod
  * NULL: none. */
 const struct provider_object *provider_of_claim(const struct context *c,
 						const struct node_claim *n);
+/* Returns the claim that replaces claim n (annotation CLAIM_REPLACES), unless it failed or is being
+ * deleted; NULL: none. */
+const struct node_claim *claim_replacement_of(const struct context *c, const struct node_claim *n);
 
 #endif
