@@ -53,6 +53,9 @@
 #define LEAVE_UNDERUSED "Underutilized"
 /* The node differs from its pool's template (claims/drift.h). */
 #define LEAVE_DRIFTED "Drifted"
+/* The pods of a cloud instance move to an owned machine that is Ready
+ * (controller/burst/homeward.h). */
+#define LEAVE_MOVED_HOME "MovedHome"
 /* The claim is older than expireAfter. */
 #define LEAVE_EXPIRED "Expired"
 /* The cloud is about to end the instance: the cloud sent an interruption notice, or the instance's

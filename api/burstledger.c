@@ -86,6 +86,20 @@ static const struct field restart_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field move_fields[] = {
+	FIELD(burst_ledger_restart, tenant, "tenant", FIELD_STR, .required = true, .max_len = 253,
+	      .doc = "Name of the VirtualCluster of the workload."),
+	FIELD(burst_ledger_restart, work, "work", FIELD_STR, .required = true, .max_len = 512,
+	      .doc = "Workload that was moved."),
+	FIELD(burst_ledger_restart, count, "count", FIELD_I64, .required = true, .min = 1,
+	      .max = INT64_MAX, .doc = "Number of launches from which the workload was moved."),
+	FIELD(burst_ledger_restart, time, "time", FIELD_TIME, .required = true,
+	      .doc = "Time at which the last of these launches ended."),
+	FIELD(burst_ledger_restart, decided, "decided", FIELD_TIME, .required = true,
+	      .doc = "Time at which drover decided the last of these launches."),
+	FIELDS_END,
+};
+
 static const struct field done_fields[] = {
 	FIELD(burst_ledger_done, time, "time", FIELD_TIME, .required = true,
 	      .doc = "Time at which drover cleared the rows."),
@@ -112,6 +126,11 @@ static const struct field status_fields[] = {
 		       "spec.runtime.maxRestarts of BurstPolicies. An entry counts, and is kept, "
 		       "until 30 days after the last interruption; beyond 100 entries the oldest "
 		       "are dropped."),
+	FIELD_ITEMS(burst_ledger_status, moves, "moves", move_fields,
+		    .max_items = BURST_LEDGER_RESTARTS,
+		    .doc = "Launches from which work was moved to an owned machine, by workload, "
+			   "last moved first, compared with spec.scaleBack.maxMigrationsPerJob of "
+			   "BurstPolicies. Entries are kept as those of status.restarts."),
 	FIELD_ITEMS(burst_ledger_status, resets, "resets", done_fields,
 		    .max_items = BURST_LEDGER_RESETS, .doc = "Completed resets, newest first."),
 	CONDITIONS_ROW(burst_ledger_status,

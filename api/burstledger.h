@@ -65,10 +65,11 @@ struct burst_ledger_row {
 #define BURST_LEDGER_RESTARTS 100
 /* Age in ms after which the last interruption of a workload no longer counts. */
 #define BURST_RESTARTS_MS ((int64_t)30 * 24 * 3600 * 1000)
-/* Interrupted launches for one workload: launches that ended while pods were on their Nodes. */
+/* Launches for one workload that ended while pods were on their Nodes: interrupted ones, or those
+ * whose pods were moved to an owned machine. */
 struct burst_ledger_restart {
 	const char *tenant, *work;
-	/* Number of interrupted launches; the instances of one decision count once */
+	/* Number of these launches; the instances of one decision count once */
 	int64_t count;
 	/* time: wall ms at which the last of these launches was settled; decided: wall ms of its
 	 * decision */
@@ -81,17 +82,20 @@ struct burst_ledger_done {
 	/* sums that the reset removed from the ledger, one per currency, such as "12.50 USD" */
 	struct strings amounts;
 };
+struct burst_ledger_restarts {
+	/* last ended first */
+	struct burst_ledger_restart *v;
+	size_t n;
+};
 struct burst_ledger_status {
 	int64_t observed_generation;
 	struct {
 		struct burst_ledger_row *v;
 		size_t n;
 	} rows;
-	struct {
-		/* last interrupted first */
-		struct burst_ledger_restart *v;
-		size_t n;
-	} restarts;
+	/* restarts: interrupted launches. moves: launches whose pods were moved to an owned
+	 * machine. */
+	struct burst_ledger_restarts restarts, moves;
 	struct {
 		/* newest first */
 		struct burst_ledger_done *v;

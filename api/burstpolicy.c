@@ -449,17 +449,40 @@ static const struct field failover_fields[] = {
 	FIELDS_END,
 };
 
-/* Values of scaleBack.toOnPrem. drover does not move work, so only AtCompletion is accepted: an
- * instance stays until its work has ended, or until runtime.maxRuntime ends it. */
+/* In the order of enum burst_home (planner/burst/moves.h). */
 static const char *const home_names[] = {"Never", "AtCompletion", "AtCheckpoint", "Immediate",
 					 NULL};
-static const char *const home_acted_upon[] = {"AtCompletion", NULL};
+static const struct field gain_fields[] = {
+	FIELD_IN(burst_policy_scale_back, gain, money, "money", FIELD_DECIMAL, AS_MONEY,
+		 .doc = "Amount in spec.cost.currency that a move must gain more than."),
+	FIELD_IN(burst_policy_scale_back, gain, time, "time", FIELD_DURATION, .max = YEAR,
+		 .doc = "Time that a move must gain more than: the time for which the instance "
+			"is no longer paid, less the run time that is lost."),
+	FIELDS_END,
+};
+static const struct field home_drain_fields[] = {
+	FIELD_IN(burst_policy_scale_back, drain, max_wait, "maxWait", FIELD_DURATION, .min = SECOND,
+		 .max = DAY,
+		 .doc = "Longest time from the start of a move until the pods have left the "
+			"instance. Then the move ends, and the instance serves on. If not set, "
+			"spec.terminationGracePeriod of the NodeClaim."),
+	FIELD_REFUSED("checkpointGrace",
+		      .doc = "Not supported yet: time for checkpoints. Each pod sets its own time "
+			     "(annotation drover.dev/checkpoint)."),
+	FIELD_REFUSED("respectPDB", .doc = "Not supported yet: moves against "
+					   "PodDisruptionBudgets. A move always respects them."),
+	FIELDS_END,
+};
 static const struct field scale_back_fields[] = {
-	FIELD_UNKEPT(
-		"toOnPrem", FIELD_ENUM, .enums = home_names, .only = home_acted_upon,
-		.def = "\"AtCompletion\"",
-		.doc = "When work returns to owned machines. AtCompletion: running work is not "
-		       "moved; the instance ends after its work."),
+	FIELD(burst_policy_scale_back, to_on_prem, "toOnPrem", FIELD_ENUM, .enums = home_names,
+	      .def = "\"AtCompletion\"",
+	      .doc = "When work returns from an instance to owned machines (docs/burst.md). "
+		     "AtCompletion: running work is not moved; the instance ends after its work. "
+		     "AtCheckpoint: work that saves its state on request "
+		     "(annotation drover.dev/checkpoint of all pods) is moved after it has saved "
+		     "its state. Immediate: work is moved without a checkpoint. Never: as "
+		     "AtCompletion, but an instance without pods is kept, for further work, until "
+		     "its time is over."),
 	FIELD(burst_policy_scale_back, idle_timeout, "idleTimeout", FIELD_DURATION, .min = SECOND,
 	      .max = YEAR,
 	      .doc = "Time without pods after which an instance ends. If not set, "
@@ -472,17 +495,19 @@ static const struct field scale_back_fields[] = {
 	      .doc = "Whether an instance without pods ends only in the last five minutes of a "
 		     "billing increment (spec.cost.minimumBilling.increment), counted from its "
 		     "launch. Has no effect for increments of at most ten minutes."),
-	FIELD_REFUSED("migrateGainOver",
-		      .doc = "Not supported yet: lowest gain for which running work is moved off "
-			     "an instance."),
-	FIELD_REFUSED("maxMigrationsPerJob",
-		      .doc = "Not supported yet: highest number of times that one job is moved "
-			     "between machines."),
-	FIELD_REFUSED(
-		"hysteresis",
-		.doc = "Not supported yet: time for which owned machines must have been free."),
-	FIELD_REFUSED("drain", .doc = "Not supported yet: how running work is moved off an "
-				      "instance."),
+	FIELD_OBJ(burst_policy_scale_back, gain, "migrateGainOver", gain_fields, .def = "{}",
+		  .doc = "Lowest gain for which running work is moved. A move must gain more than "
+			 "nothing in any case."),
+	FIELD(burst_policy_scale_back, moves, "maxMigrationsPerJob", FIELD_I64, .min = -1,
+	      .max = BURST_LEDGER_RESTARTS, .def = "1",
+	      .doc = "Highest number of moves of one workload within 30 days. -1: no limit."),
+	FIELD(burst_policy_scale_back, hysteresis, "hysteresis", FIELD_DURATION, .max = DAY,
+	      .def = "\"15m\"",
+	      .doc = "Time for which an owned machine must have been free for the work, without "
+		     "interruption, before the work is moved. After a move no instance is launched "
+		     "for the workload for as long."),
+	FIELD_OBJ(burst_policy_scale_back, drain, "drain", home_drain_fields, .def = "{}",
+		  .doc = "How work is moved off an instance."),
 	FIELDS_END,
 };
 

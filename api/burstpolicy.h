@@ -137,6 +137,20 @@ struct burst_policy_scale_back {
 	 * no minimum. */
 	int64_t idle_timeout, min_node_lifetime;
 	bool align_to_billing;
+	/* Value of enum burst_home (planner/burst/moves.h) */
+	int to_on_prem;
+	/* A move must gain more than this amount, in millionths, and more than this time, in ms */
+	struct {
+		int64_t money, time;
+	} gain;
+	/* moves: highest number of moves of one workload; -1: no limit. hysteresis: time, in ms,
+	 * for which an owned machine must have been free before a move. */
+	int64_t moves, hysteresis;
+	struct {
+		/* Longest duration of a move, in ms; 0: the termination grace period of the
+		 * claim */
+		int64_t max_wait;
+	} drain;
 };
 struct burst_policy_spec {
 	/* true: launches nothing, whatever mode is */

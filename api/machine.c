@@ -224,6 +224,9 @@ static const struct field instance_fields[] = {
 	FIELD(machine_instance, interrupted, "interrupted", FIELD_BOOL,
 	      .doc = "True: the instance began to leave its tenant while pods were on its Node. "
 		     "Set only for instances that a BurstPolicy decided on."),
+	FIELD(machine_instance, moved, "moved", FIELD_BOOL,
+	      .doc = "True: the instance began to leave its tenant because its pods move to an "
+		     "owned machine (docs/burst.md)."),
 	FIELDS_END,
 };
 

@@ -252,8 +252,9 @@ struct machine_instance {
 	/* id: the cloud's ID of the instance. provider_id: spec.providerID that its Node will have.
 	 * Both are empty until they are known. */
 	const char *id, *provider_id;
-	/* True: the instance left its tenant while pods were on its Node */
-	bool interrupted;
+	/* interrupted: the instance left its tenant while pods were on its Node. moved: it left
+	 * because its pods were moved to an owned machine; then interrupted is false. */
+	bool interrupted, moved;
 };
 /* Progress of one drive, from the agent's last report. It is information only and never counts as
  * proof. */

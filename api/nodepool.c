@@ -57,8 +57,8 @@ static const struct field template_fields[] = {
 	FIELDS_END,
 };
 
-static const char *const budget_reasons[] = {"Underutilized", "Empty",	   "Drifted",
-					     "TenantAsleep",  "Reclaimed", NULL};
+static const char *const budget_reasons[] = {
+	"Underutilized", "Empty", "Drifted", "TenantAsleep", "Reclaimed", "MovedHome", NULL};
 static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnderutilized", NULL};
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
 
@@ -70,7 +70,7 @@ static const struct field budget_fields[] = {
 		     "count such as \"3\", or a percentage of the pool's nodes such as \"10%\", "
 		     "rounded up."),
 	FIELD(node_pool_budget, reasons, "reasons", FIELD_STRINGS, .enums = budget_reasons,
-	      .max_items = 5,
+	      .max_items = 6,
 	      .doc = "Reasons for leaving to which this budget applies. If not set, the budget "
 		     "applies to all these reasons, and also to nodes that leave because of "
 		     "expireAfter, which has no name in this list."),

@@ -24,6 +24,7 @@
 #include "controller/claims/drift.h"
 #include "controller/claims/replacements.h"
 #include "controller/claims/underused.h"
+#include "controller/burst/homeward.h"
 #include "controller/claims/reclaims.h"
 #include "controller/claims/unwanted.h"
 #include "controller/claims/warm_pool.h"
@@ -409,6 +410,7 @@ static void on_following(void *arg)
 	underused_clear(provisioner_underused(c->provisioner));
 	drift_clear(c->drift);
 	replacements_clear(provisioner_replacements(c->provisioner));
+	homeward_clear(provisioner_homeward(c->provisioner));
 	reclaims_clear(provisioner_reclaims(c->provisioner));
 	permits_clear(provisioner_permits(c->provisioner));
 	warm_pool_kick(c->warm_pool);
@@ -541,6 +543,7 @@ static void make_parts(struct controller *c)
 	ls.unwanted = provisioner_unwanted(c->provisioner);
 	ls.underused = provisioner_underused(c->provisioner);
 	ls.drift = c->drift;
+	ls.homeward = provisioner_homeward(c->provisioner);
 	ls.reclaims = provisioner_reclaims(c->provisioner);
 	c->lives = lives_new(&ls);
 }

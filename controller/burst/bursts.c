@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/money.h"
 #include "base/str.h"
+#include "controller/burst/homeward.h"
 #include "controller/burst/permits.h"
 #include "controller/burst/restarts.h"
 #include "controller/burst/selects.h"
@@ -196,8 +197,9 @@ static bool is_left_alone(struct bursts *s, const char *key)
 	return false;
 }
 
-/* Returns the waiting work that has no permit and was not left unplaced by a plan within the last
- * BURSTS_UNFIT_MS. *n: its length. */
+/* Returns the waiting work that has no permit, was not left unplaced by a plan within the last
+ * BURSTS_UNFIT_MS and was not moved to an owned machine shortly before (homeward.h). *n: its
+ * length. */
 static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n)
 {
 	struct burst_work *v = arena_calloc(a, s->waits.n + 1, sizeof(*v));
@@ -208,7 +210,8 @@ static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n
 		const struct burst_work *w = &s->waits.v[i];
 
 		if (permits_has(s->spec.permits, w->tenant, w->name, s->waits.gangs[i]) ||
-		    is_left_alone(s, arena_printf(a, "%s/%s", w->tenant, w->name)))
+		    is_left_alone(s, arena_printf(a, "%s/%s", w->tenant, w->name)) ||
+		    homeward_bars(s->c, w->tenant, str_or(w->owner, w->name)))
 			continue;
 		s->left[*n] = i;
 		v[*n] = *w;

@@ -385,6 +385,8 @@ bool settle_ensure(struct context *c, struct status_writer *w, const struct node
 	if (/* mutant: burst-restart-uncounted */ m && m->status.instance &&
 	    m->status.instance->interrupted)
 		json_object_set_new(patch, "restarts", burst_restarts_with(l, n, now));
+	if (/* mutant: burst-move-uncounted */ m && m->status.instance && m->status.instance->moved)
+		json_object_set_new(patch, "moves", burst_moves_with(l, n, now));
 	writer_status(w, OBJECT_BURST_LEDGER, &l->meta, patch, done);
 	return false;
 }

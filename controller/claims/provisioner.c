@@ -23,6 +23,7 @@
 #include "controller/claims/failing.h"
 #include "controller/claims/gang_holds.h"
 #include "controller/claims/last_plan.h"
+#include "controller/burst/homeward.h"
 #include "controller/burst/permits.h"
 #include "controller/claims/pod_events.h"
 #include "controller/claims/reclaims.h"
@@ -77,6 +78,7 @@ struct provisioner {
 	struct unwanted *unwanted;
 	struct underused *underused;
 	struct replacements *replacements;
+	struct homeward *homeward;
 	struct reclaims *reclaims;
 	struct permits *permits;
 	struct bursts *bursts;
@@ -330,17 +332,20 @@ static void begin_reports(struct provisioner *s)
 	tell_budgets(s);
 }
 
-/* Creates a replacement claim (replacements.h), if this plan creates no other claim and no pod
- * waits. */
+/* Creates a claim that replaces another one (replacements.h, homeward.h), if this plan creates no
+ * other claim and no pod waits. */
 static void plan_replacements(struct provisioner *s)
 {
+	struct world *w = world_sync_world(s->sync);
+	const bool waits = underused_others_wait(s->underused, NULL);
 	struct plan_claim p;
 	struct breaker *l;
 	bool trial;
 	const struct node_claim *of =
-		replacements_plan(s->replacements, s->plan, world_sync_world(s->sync),
-				  underused_others_wait(s->underused, NULL), s->arena, &p);
+		replacements_plan(s->replacements, s->plan, w, waits, s->arena, &p);
 
+	if (!of)
+		of = homeward_plan(s->homeward, s->plan, w, waits, s->arena, &p);
 	if (!of)
 		return;
 	l = breaker_read(s->c, s->arena);
@@ -386,6 +391,9 @@ static void on_slice(void *arg)
 	if (s->learns && (!s->first || s->learns < s->first))
 		s->first = s->learns;
 	more = underused_next_ms(s->underused);
+	if (more && (!s->first || more < s->first))
+		s->first = more;
+	more = homeward_next_ms(s->homeward);
 	if (more && (!s->first || more < s->first))
 		s->first = more;
 	if (s->first)
@@ -453,6 +461,11 @@ struct underused *provisioner_underused(struct provisioner *s)
 struct replacements *provisioner_replacements(struct provisioner *s)
 {
 	return s->replacements;
+}
+
+struct homeward *provisioner_homeward(struct provisioner *s)
+{
+	return s->homeward;
 }
 
 struct reclaims *provisioner_reclaims(struct provisioner *s)
@@ -575,6 +588,7 @@ struct provisioner *provisioner_new(struct context *c, const struct tenants *ten
 	s->underused = underused_new(c, tenants);
 	s->reclaims = reclaims_new(c, tenants);
 	s->replacements = replacements_new(c, on_later, s);
+	s->homeward = homeward_new(c, tenants, eta);
 	spec.sending = s->sending = sending_new(c, on_sent, s);
 	s->last_plan = last_plan_new();
 	s->waiting = waiting_new(c, on_published, s);
@@ -621,6 +635,7 @@ void provisioner_free(struct provisioner *s)
 	underused_free(s->underused);
 	reclaims_free(s->reclaims);
 	replacements_free(s->replacements);
+	homeward_free(s->homeward);
 	bursts_free(s->bursts);
 	pod_events_free(s->pod_events);
 	waiting_free(s->waiting);

@@ -360,3 +360,28 @@ const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 	}
 	return k.first || url ? cp->who : NULL;
 }
+
+struct unsaved {
+	const char *node, *when;
+	bool found;
+};
+
+static bool is_unsaved(const struct kube_entry *en, void *arg)
+{
+	const struct tenant_pod *p = en->object;
+	struct unsaved *u = arg;
+
+	if (p->running && !p->world.terminating && !p->world.daemon &&
+	    str_eq(p->world.node, u->node))
+		u->found |= !p->checkpoint_done || !str_eq(p->checkpoint_requested, u->when);
+	return !u->found;
+}
+
+bool checkpoint_saved(struct tenant *t, const struct node_claim *n, int64_t began)
+{
+	char when[STR_TIME_SIZE];
+	struct unsaved u = {.node = n->meta.name, .when = str_time(when, began)};
+
+	kube_cache_each(t->pods, is_unsaved, &u);
+	return /* mutant: home-unsaved */ !u.found;
+}

@@ -33,5 +33,8 @@ bool checkpoint_needed(struct tenant *t, const struct node_claim *n);
  * began: wall ms at which the checkpoint began, from the Machine's status. */
 const char *checkpoint_look(struct checkpoint *cp, const struct node_claim *n,
 			    const struct leave *lv, int64_t began);
+/* True if no running pod on the claim's Node has work that is not saved: each has reported its
+ * checkpoint as done since the request. began: as for checkpoint_look(); 0: no request was made. */
+bool checkpoint_saved(struct tenant *t, const struct node_claim *n, int64_t began);
 
 #endif

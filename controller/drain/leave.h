@@ -27,6 +27,10 @@ struct leave {
 	bool now;
 	/* True: the machine leaves only while no pods run on it; a new pod makes it stay */
 	bool quietly;
+	/* How the drain treats checkpoints. LEAVE_SAVED: a pod that does not report its checkpoint
+	 * as done ends the drain, and the machine serves on. LEAVE_UNSAVED: no checkpoint is
+	 * requested. */
+	enum leave_saves { LEAVE_SAVES_IN_TIME, LEAVE_SAVED, LEAVE_UNSAVED } saves;
 };
 
 /* Arguments of evict_new() and checkpoint_new(). */

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/burst/homeward.h"
 #include "controller/claims/drift.h"
 #include "controller/claims/underused.h"
 #include "controller/core/clock_jumps.h"
@@ -45,6 +46,8 @@ struct work {
 	int64_t emptied_at;
 	/* loop_now() when progress was last written to status.leave; 0: never */
 	int64_t told_at;
+	/* True: the drain ends, because a pod did not report its checkpoint as done */
+	bool unsaved;
 };
 
 static void work_free(void *of)
@@ -157,6 +160,9 @@ static enum life_decision serve_on(struct life *l, const struct node_claim *n)
 	if (l->m->status.leave && str_eq(l->m->status.leave->reason, LEAVE_DRIFTED) &&
 	    l->all->spec.drift)
 		drift_withdrawn(l->all->spec.drift, n);
+	if (l->m->status.leave && str_eq(l->m->status.leave->reason, LEAVE_MOVED_HOME) &&
+	    l->all->spec.homeward)
+		homeward_withdrawn(l->all->spec.homeward, n);
 	leave_report(l, n, "Normal", "DrainWithdrawn", leave_withdrawn(l, text, sizeof(text)));
 	return life_goto(l, MACHINE_SERVING, json_pack("{s:n}", "leave"), REASON_NONE, NULL);
 }
@@ -229,7 +235,8 @@ static enum life_decision escalate(struct life *l, struct tenant *t, const struc
 
 /* True once no workload has to save its work any more: each workload that asked for a checkpoint
  * was notified and has finished or run out of time. Also true if no workload asked. Workloads are
- * notified once, before the first eviction. */
+ * notified once, before the first eviction. With LEAVE_SAVED a workload that did not finish sets
+ * work.unsaved instead. */
 static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct node_claim *n,
 				const struct leave *lv)
 {
@@ -240,8 +247,12 @@ static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct n
 
 	if (op && (str_eq(op->step, "evict") || str_eq(op->step, "escalate")))
 		return true;
-	if (!(op && str_eq(op->step, "checkpoint")) && !checkpoint_needed(t, n))
+	if (lv->saves == LEAVE_UNSAVED)
 		return true;
+	if (!(op && str_eq(op->step, "checkpoint")) && !checkpoint_needed(t, n)) {
+		w->unsaved = lv->saves == LEAVE_SAVED && !checkpoint_saved(t, n, 0);
+		return !w->unsaved;
+	}
 	if (!ensure_at_step(l, "checkpoint"))
 		return false;
 	if (!w->checkpoint)
@@ -250,7 +261,8 @@ static bool ensure_checkpointed(struct life *l, struct tenant *t, const struct n
 	who = checkpoint_look(w->checkpoint, n, lv, op->started);
 	if (who)
 		report(l, tenant_pods_on(t, n->meta.name, &since), REASON_CheckpointPending, who);
-	return !who;
+	w->unsaved = !who && lv->saves == LEAVE_SAVED && !checkpoint_saved(t, n, op->started);
+	return !who && !w->unsaved;
 }
 
 /* True if no volume is attached to the Node any more. This is checked because volumes are detached
@@ -358,5 +370,7 @@ enum life_decision step_draining(struct life *l)
 	/* an unreachable tenant may still use the Node, so only the deadline ends the wait */
 	if (!tenant_usable(t))
 		return life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "%s", t->message);
-	return ensure_pods_gone(l, t, n, &lv) ? finish(l, n, &lv, 0, NULL) : d;
+	if (ensure_pods_gone(l, t, n, &lv))
+		return finish(l, n, &lv, 0, NULL);
+	return work_of(l)->unsaved ? serve_on(l, n) : d;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "controller/steps/enter.h"
+#include "api/annotations.h"
 #include "base/log.h"
 #include "base/str.h"
 #include "controller/life/act.h"
@@ -70,7 +71,8 @@ static json_t *failures_with(const struct life *l, enum reason reason, const cha
 }
 
 /* Adds to status whether a cloud instance that a BurstPolicy decided on leaves its tenant while
- * pods are on its Node. A drain that was withdrawn interrupts nothing. */
+ * pods are on its Node, or because its pods are moved. A drain that was withdrawn interrupts and
+ * moves nothing. */
 static void note_interruption(const struct life *l, enum machine_state to, json_t *status)
 {
 	const struct machine_instance *i = l->m->status.instance;
@@ -78,16 +80,19 @@ static void note_interruption(const struct life *l, enum machine_state to, json_
 	const struct tenant *t =
 		n ? tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name) : NULL;
 	int64_t since;
-	bool is = i && i->interrupted;
+	bool is = i && i->interrupted, moved = i && i->moved;
 
 	if (!i || !n || !n->spec.burst)
 		return;
-	if (to == MACHINE_SERVING)
-		is = false;
-	else if (l->state == MACHINE_SERVING)
-		is = t && tenant_pods_on(t, n->meta.name, &since);
-	if (is != i->interrupted)
-		json_object_set_new(status, "instance", json_pack("{s:b}", "interrupted", is));
+	if (to == MACHINE_SERVING) {
+		is = moved = false;
+	} else if (l->state == MACHINE_SERVING) {
+		moved = str_eq(json_str_at(status, "leave", "reason"), LEAVE_MOVED_HOME);
+		is = !moved && t && tenant_pods_on(t, n->meta.name, &since);
+	}
+	if (is != i->interrupted || moved != i->moved)
+		json_object_set_new(status, "instance",
+				    json_pack("{s:b, s:b}", "interrupted", is, "moved", moved));
 }
 
 static void enter(struct life *l, const struct life_decided *d)

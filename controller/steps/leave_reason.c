@@ -7,6 +7,7 @@
 #include "controller/steps/leave_reason.h"
 #include "api/annotations.h"
 #include "base/str.h"
+#include "controller/burst/homeward.h"
 #include "controller/claims/budget.h"
 #include "controller/claims/drift.h"
 #include "controller/claims/free_again.h"
@@ -211,6 +212,8 @@ static bool is_empty(struct life *l, const struct tenant *t, const struct node_c
 	const bool own = b && b->spec.scale_back && b->spec.scale_back->idle_timeout;
 	int64_t since;
 
+	if (homeward_keeps_idle(b))
+		return false;
 	if (tenant_pods_on(t, n->meta.name, &since) ||
 	    (replacements_is_one(l->c, n) &&
 	     !life_is_due(l, l->m->status.state_since, STAND_IN_IDLE_MS)))
@@ -270,6 +273,29 @@ static struct leave for_drift(struct life *l, const struct node_claim *n)
 					.deadline = loop_wall(l->c->loop) +
 						    n->spec.termination_grace_period,
 					.stop = true};
+}
+
+/* Returns the leave of an instance whose pods move to an owned machine. since: wall ms of its
+ * start. */
+static struct leave home_leave(const struct homeward_drain *d, int64_t since)
+{
+	return (struct leave){.reason = LEAVE_MOVED_HOME,
+			      .deadline = since + d->max_wait,
+			      .stop = true,
+			      .saves = d->saved ? LEAVE_SAVED : LEAVE_UNSAVED};
+}
+
+/* Returns the leave of an instance whose pods may move to an owned machine now; otherwise .reason
+ * is NULL. */
+static struct leave for_home(struct life *l, const struct node_claim *n)
+{
+	const struct homeward *h = l->all->spec.homeward;
+	struct homeward_drain d;
+
+	if (!h || !n->spec.burst || !homeward_begins(h, n, &d) ||
+	    !budget_left(l, n, LEAVE_MOVED_HOME))
+		return (struct leave){0};
+	return home_leave(&d, loop_wall(l->c->loop));
 }
 
 struct health {
@@ -416,7 +442,7 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 	struct tenant *t = tenant_get(l->parts->tenants, n->spec.virtual_cluster_ref.name);
 	const struct tenant_node *node = tenant_node_now(l->parts->tenants, n);
 	int64_t now = loop_wall(l->c->loop);
-	struct leave drift;
+	struct leave lv;
 
 	if (is_gone(l, t, n) && vc && !vc->spec.paused && !is_held(l, n))
 		return (struct leave){.reason = LEAVE_NODE_GONE, .now = true};
@@ -438,9 +464,11 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 				      .deadline = now + n->spec.termination_grace_period};
 	if (is_empty(l, t, n, p) && budget_left(l, n, LEAVE_EMPTY))
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
-	drift = for_drift(l, n);
-	if (drift.reason)
-		return drift;
+	lv = for_home(l, n);
+	if (!lv.reason)
+		lv = for_drift(l, n);
+	if (lv.reason)
+		return lv;
 	if (is_underused(l, n, p) && budget_left(l, n, LEAVE_UNDERUSED))
 		return (struct leave){.reason = LEAVE_UNDERUSED,
 				      .deadline = now + n->spec.termination_grace_period,
@@ -476,6 +504,14 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 			return (struct leave){
 				.reason = LEAVE_DRIFTED, .deadline = ends, .stop = true};
 		}
+	}
+	if (str_eq(was->reason, LEAVE_MOVED_HOME)) {
+		struct homeward_drain d;
+
+		if (!l->all->spec.homeward || !homeward_goes_on(l->all->spec.homeward, n, &d))
+			return (struct leave){0};
+		return home_leave(&d, l->m->status.state_since +
+					      clock_jumps_since(l->c, l->m->status.state_since));
 	}
 	/* The leave ends if the tenant needs machines now: one of its pods waits for a machine, or
 	 * a machine for it is in progress. */

@@ -14,6 +14,7 @@
  * tests/world/test_boot.c
  */
 struct drift;
+struct homeward;
 struct index;
 struct underused;
 struct reclaims;
@@ -31,6 +32,8 @@ struct lives_spec {
 	/* Knows the machines that differ from their pool's template; NULL: none counts as
 	 * drifted */
 	struct drift *drift;
+	/* Moves work from cloud instances to owned machines; NULL: no work is moved */
+	struct homeward *homeward;
 	/* Knows the machines that drover takes from their tenant to give them to another tenant;
 	 * NULL: no machine is reclaimed */
 	const struct reclaims *reclaims;
