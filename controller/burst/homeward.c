@@ -102,7 +102,8 @@ static bool is_on_machine(const struct context *c, const struct node_claim *n)
 	return m && m->spec.elastic && str_eq(m->status.state, "serving");
 }
 
-/* Returns the claim on the owned machine, if it is Ready for the pods of claim n; NULL otherwise. */
+/* Returns the claim on the owned machine for the pods of claim n, if the former is Ready; NULL
+ * otherwise. */
 static const struct node_claim *ready_for(const struct context *c, const struct node_claim *n)
 {
 	const struct node_claim *to = claim_replacement_of(c, n);

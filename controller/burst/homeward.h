@@ -63,8 +63,8 @@ bool homeward_goes_on(const struct homeward *h, const struct node_claim *n,
 /* Records that the instance serves on. It does not drain again for HOMEWARD_AGAIN_MS. */
 void homeward_withdrawn(struct homeward *h, const struct node_claim *n);
 
-/* True if the policy keeps an instance without pods until its time is over (toOnPrem Never). p NULL:
- * no policy. */
+/* True if the policy keeps an instance without pods until its time is over (toOnPrem Never). p:
+ * NULL: no policy. */
 bool homeward_keeps_idle(const struct burst_policy *p);
 /* True if no policy may launch instances for the workload now: its pods are being moved, or were
  * moved less than the longest hysteresis of all policies ago. work: the workload, or the piece of

@@ -32,19 +32,33 @@ static void manage(struct burst_scene *s, bool is)
 			    json_pack("{s:s}", "managementPolicy", is ? "Manage" : "Observe"));
 }
 
-/* Creates a pod of Job "train" that saves its work; wait: value of its checkpoint annotation, NULL:
- * it does not save its work. */
-static void job_pod(struct burst_scene *s, const char *name, const char *wait)
+/* Creates a pod of Job "train" with these annotations. */
+static void put_pod(struct burst_scene *s, const char *name, json_t *notes)
 {
 	world_do(&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:s,s:{s:s*},s:[{s:s,s:s,s:s,s:s,s:b}]},"
+		 json_pack("{s:s,s:s,s:{s:s,s:s,s:o,s:[{s:s,s:s,s:s,s:s,s:b}]},"
 			   "s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
 			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
-			   "default", "annotations", "drover.dev/checkpoint", wait,
-			   "ownerReferences", "apiVersion", "batch/v1", "kind", "Job", "name",
-			   "train", "uid", "train-1", "controller", 1, "spec", "tolerations", "key",
-			   "nvidia.com/gpu", "operator", "Exists", "containers", "name", "main",
-			   "image", "train:1", "resources", "limits", "nvidia.com/gpu", "8"));
+			   "default", "annotations", notes, "ownerReferences", "apiVersion",
+			   "batch/v1", "kind", "Job", "name", "train", "uid", "train-1",
+			   "controller", 1, "spec", "tolerations", "key", "nvidia.com/gpu",
+			   "operator", "Exists", "containers", "name", "main", "image", "train:1",
+			   "resources", "limits", "nvidia.com/gpu", "8"));
+}
+
+/* Creates a pod of Job "train"; wait: value of its checkpoint annotation, NULL: it does not save
+ * its work. */
+static void job_pod(struct burst_scene *s, const char *name, const char *wait)
+{
+	put_pod(s, name, json_pack("{s:s*}", "drover.dev/checkpoint", wait));
+}
+
+/* Creates a pod of a gang of two, which saves its work. */
+static void gang_pod(struct burst_scene *s, const char *name)
+{
+	put_pod(s, name,
+		json_pack("{s:s, s:s, s:s}", "drover.dev/checkpoint", "true", "drover.dev/gang",
+			  "ring", "drover.dev/gang-size", "2"));
 }
 
 /* Starts a world with one owned machine, which drover may not use yet. Pod train-0 runs on an
@@ -335,6 +349,78 @@ static void a_new_leader_goes_on(void **state)
 	burst_stop(s);
 }
 
+/* A pod of another workload came to the owned machine's Node before the work did. */
+static void it_stays_if_its_room_is_taken(void **state)
+{
+	struct burst_scene *s = start(8910, "AtCheckpoint", NULL, "true");
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	manage(s, true);
+	world_wait_state(owned(s), "free", 3600);
+	world_wait_state(owned(s), "joining", 1800);
+	leaving_small_pod(owned(s), "thief");
+	world_wait_state(owned(s), "serving", 900);
+	world_run(&s->w, 10 * MIN);
+	assert_stays(s);
+	assert_string_equal(pod_at(s, "train-0", "drover.dev/checkpoint-requested", a), "");
+	burst_stop(s);
+}
+
+/* A PodDisruptionBudget refuses the eviction until the time of the drain is over. */
+static void it_stays_if_it_cannot_be_evicted_in_time(void **state)
+{
+	struct burst_scene *s = start(8911, "AtCheckpoint",
+				      json_pack("{s:{s:s}}", "drain", "maxWait", "4m"), "true");
+
+	(void)state;
+	owned_is_ready(s);
+	leaving_budget(&s->w, "train-0");
+	world_wait(&s->w, cloud_drains, s, 120, "the instance drains");
+	world_wait(&s->w, is_asked, s, 60, "the pod is asked for a checkpoint");
+	saved(s, "train-0");
+	world_run(&s->w, 2 * MIN);
+	assert_true(cloud_drains(s));
+	world_wait(&s->w, cloud_serves, s, 180, "the instance serves on");
+	world_run(&s->w, 20 * MIN);
+	assert_stays(s);
+	burst_stop(s);
+}
+
+static void a_gang_stays(void **state)
+{
+	struct burst_scene *s = start(8912, "AtCheckpoint", NULL, NULL);
+
+	(void)state;
+	gang_pod(s, "ring-0");
+	gang_pod(s, "ring-1");
+	burst_running(s, "ring-0");
+	burst_running(s, "ring-1");
+	manage(s, true);
+	world_wait_state(owned(s), "free", 3600);
+	world_run(&s->w, 20 * MIN);
+	assert_string_equal(owned(s)->state, "free");
+	leaving_wait_event(&s->w, &s->w.host, "StaysInCloud", "belongs to a gang");
+	assert_int_equal(fake_cloud_alive(&s->sky.cloud), 3);
+	burst_stop(s);
+}
+
+static void a_paused_policy_moves_nothing(void **state)
+{
+	struct burst_scene *s = start(8913, "AtCheckpoint", NULL, "true");
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", POLICY, json_pack("{s:{s:b}}", "spec", "paused", 1));
+	manage(s, true);
+	world_wait_state(owned(s), "free", 3600);
+	world_run(&s->w, 20 * MIN);
+	assert_string_equal(owned(s)->state, "free");
+	assert_stays(s);
+	world_do(&s->w, &s->w.host, "PATCH", POLICY, json_pack("{s:{s:b}}", "spec", "paused", 0));
+	world_wait_state(owned(s), "claimed", 720);
+	burst_stop(s);
+}
+
 /* An instance without pods is kept until its time is over. */
 static void never_keeps_an_idle_instance(void **state)
 {
@@ -362,6 +448,10 @@ int main(void)
 		cmocka_unit_test(it_stays_if_the_owned_machine_fails_during_the_drain),
 		cmocka_unit_test(what_is_free_only_now_and_then_moves_nothing),
 		cmocka_unit_test(a_new_leader_goes_on),
+		cmocka_unit_test(it_stays_if_its_room_is_taken),
+		cmocka_unit_test(it_stays_if_it_cannot_be_evicted_in_time),
+		cmocka_unit_test(a_gang_stays),
+		cmocka_unit_test(a_paused_policy_moves_nothing),
 		cmocka_unit_test(never_keeps_an_idle_instance),
 	};
 

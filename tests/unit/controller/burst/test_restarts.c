@@ -60,11 +60,32 @@ static void what_is_old_or_too_much_is_dropped(void **state)
 	json_decref(list);
 }
 
+/* A move is counted beside the interruptions, and changes none of them. */
+static void moves_are_counted_apart(void **state)
+{
+	struct node_claim_burst b = {.work = "train", .decided_time = NOW};
+	const struct node_claim n = {.spec.virtual_cluster_ref.name = "team-a", .spec.burst = &b};
+	struct burst_ledger_restart v[] = {{"team-a", "train", 2, NOW - HOUR, NOW - 2 * HOUR},
+					   {"team-b", "train", 5, NOW - HOUR, NOW - 2 * HOUR}};
+	const struct burst_ledger l = {.status.restarts = {v, 1}, .status.moves = {v, 2}};
+	json_t *list = burst_moves_with(&l, &n, NOW);
+
+	(void)state;
+	assert_int_equal(json_array_size(list), 2);
+	assert_int_equal(count_of(list, 0), 3);
+	assert_int_equal(count_of(list, 1), 5);
+	json_decref(list);
+	list = burst_restarts_with(&l, &n, NOW);
+	assert_int_equal(json_array_size(list), 1);
+	json_decref(list);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_decision_counts_once),
 		cmocka_unit_test(what_is_old_or_too_much_is_dropped),
+		cmocka_unit_test(moves_are_counted_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
