@@ -11,6 +11,8 @@
 const char *const burst_policy_mode_names[] = {"Shadow", "Recommend", "Enforce", NULL};
 const char *const burst_policy_scope_names[] = {"Policy",   "Tenant", "Workload",
 						"Provider", "Global", NULL};
+/* Values of scope and per that checks compare. */
+enum { BURST_POLICY_OF_WORKLOAD = 2, BURST_POLICY_TOTAL = 5 };
 const char *const burst_policy_per_names[] = {"Hour",	 "Day",	  "Week", "Month",
 					      "Quarter", "Total", NULL};
 
@@ -296,8 +298,11 @@ static const struct field burst_budget_fields[] = {
 		     "administrator approved (drover approve burst/POLICY/WORK); requires mode "
 		     "Hard."),
 	FIELD_REFUSED("forecastHorizon", .doc = "Not supported yet: forecast of spend."),
-	FIELD_REFUSED("carryOver",
-		      .doc = "Not supported yet: transfer of unspent money to the next period."),
+	FIELD(burst_policy_budget, carry_over, "carryOver", FIELD_DECIMAL, AS_FRACTION,
+	      .doc = "Most that the unspent money of the last period adds to the amount of this "
+		     "one, as a fraction of the amount, from 0 to 1. What the last period had "
+		     "from the period before it is not carried over again. If not set, nothing. "
+		     "Not for scope Workload and not per Total."),
 	FIELDS_END,
 };
 
@@ -635,7 +640,8 @@ static const struct field spend_fields[] = {
 	      .doc = "Tenant, workload or Provider to which the values apply. Empty for the scopes "
 		     "Policy and Global."),
 	FIELD(burst_policy_spend, amount, "amount", FIELD_STR, .max_len = 24,
-	      .doc = "Limit of the budget (spec.budget[].amount), in spec.cost.currency."),
+	      .doc = "Limit of the budget in this period: spec.budget[].amount, and what was "
+		     "carried over (spec.budget[].carryOver), in spec.cost.currency."),
 	FIELD(burst_policy_spend, spent, "spent", FIELD_STR, .max_len = 24,
 	      .doc = "Amount that counts in this period, in spec.cost.currency: actual "
 		     "cost, and the highest further cost of running instances (if "
@@ -759,6 +765,28 @@ static int check_exhausted(const struct burst_policy *p, struct err *e)
 	return 0;
 }
 
+static int check_carried(const struct burst_policy *p, struct err *e)
+{
+	for (size_t i = 0; i < p->spec.budget.n; i++) {
+		const struct burst_policy_budget *b = &p->spec.budget.v[i];
+
+		if (b->carry_over < 0)
+			continue;
+		if (b->per == BURST_POLICY_TOTAL)
+			return err_set(e, ERR_INVALID, 0,
+				       "spec.budget[%zu].carryOver: a budget per Total has no last "
+				       "period",
+				       i);
+		if (b->scope == BURST_POLICY_OF_WORKLOAD)
+			return err_set(
+				e, ERR_INVALID, 0,
+				"spec.budget[%zu].carryOver: not for scope Workload, because "
+				"a new workload has no last period",
+				i);
+	}
+	return 0;
+}
+
 static int check_parts(const struct burst_policy *p, struct err *e)
 {
 	for (size_t i = 0; i < p->spec.budget.n; i++)
@@ -821,7 +849,7 @@ int burst_policy_check(const void *object, const void *old, struct err *e)
 		return err_set(e, ERR_INVALID, 0,
 			       "spec.limits.perTenantShare: requires spec.limits.nodes");
 	if (check_names(p, e) < 0 || check_factors(p, e) < 0 || check_zones(&p->spec, e) < 0 ||
-	    check_exhausted(p, e) < 0)
+	    check_exhausted(p, e) < 0 || check_carried(p, e) < 0)
 		return -1;
 	return check_parts(p, e);
 }

@@ -112,6 +112,8 @@ struct burst_policy_budget {
 	int mode;
 	bool reserve_for_running;
 	struct strings alert_at;
+	/* in millionths of amount; -1: nothing is carried over */
+	int64_t carry_over;
 	/* 0: StopNew, 3: RequireApproval */
 	int on_exhausted;
 	/* IANA name of the time zone in which the periods begin */

@@ -144,7 +144,7 @@ static json_t *account_json(const struct burst_account *x)
 	json_t *j = json_pack(
 		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "policy", x->policy->name, "scope",
 		burst_scope_names[x->budget->scope], "per", burst_period_names[x->budget->per],
-		"of", x->of, "amount", money_format(x->budget->amount, amount), "before",
+		"of", x->of, "amount", money_format(x->amount, amount), "before",
 		money_format(x->before, before), "after", money_format(x->after, after));
 
 	if (x->alert >= 0)
@@ -216,7 +216,7 @@ static void print_table(const struct burst *b, struct arena *a)
 			"%s%s\n",
 			x->policy->name, burst_scope_names[x->budget->scope], *x->of ? " " : "",
 			x->of, burst_period_names[x->budget->per], money_format(x->before, before),
-			money_format(x->budget->amount, amount), x->policy->cost.currency,
+			money_format(x->amount, amount), x->policy->cost.currency,
 			money_format(x->after, after), x->policy->cost.currency,
 			x->alert >= 0 ? " (reaches the alert threshold)" : "");
 	}

@@ -381,7 +381,7 @@ static void spend_of(const struct burst *b, const char *policy, struct burst_pol
 			.scope = (int)x->budget->scope,
 			.per = (int)x->budget->per,
 			.of = *x->of ? arena_strdup(a, x->of) : NULL,
-			.amount = arena_strdup(a, money_format(x->budget->amount, money)),
+			.amount = arena_strdup(a, money_format(x->amount, money)),
 			.spent = arena_strdup(a, money_format(x->before, money)),
 			.alert = x->alert >= 0 ? arena_strdup(a, money_format(x->alert, money))
 					       : NULL};

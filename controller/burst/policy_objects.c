@@ -129,6 +129,7 @@ static void take_budgets(const struct burst_policy_spec *s, struct zones *zones,
 			.alerts = alerts,
 			.nalerts = b->alert_at.n,
 			.asks = b->on_exhausted != 0,
+			.carry = b->carry_over,
 			.zone = zone_of(zones, b->timezone, out),
 		};
 	}
@@ -200,6 +201,7 @@ struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct 
 {
 	const struct burst_policy_spec *s = &p->spec;
 	struct burst_policy_in out = {.name = p->meta.name,
+				      .created = p->meta.creation_timestamp,
 				      .mode = s->paused ? BURST_SHADOW : (enum burst_mode)s->mode};
 
 	out.match = burst_object_match(&s->match, a);

@@ -83,15 +83,18 @@ static void fold(const struct fold *f, struct settle_list *l)
 	l->n = n;
 }
 
-struct settle_times settle_times_of(const struct zone *const *zones, size_t n, int64_t now,
+struct settle_times settle_times_of(const struct settle_zone *zones, size_t n, int64_t now,
 				    struct arena *a)
 {
-	struct settle_times out = {arena_calloc(a, (n + 1) * BURST_TOTAL, sizeof(*out.v)), 0};
+	struct settle_times out = {arena_calloc(a, (2 * n + 1) * BURST_TOTAL, sizeof(*out.v)), 0};
 
 	for (enum burst_period per = BURST_HOUR; per < BURST_TOTAL; per++) {
 		out.v[out.n++] = burst_period_start(per, NULL, now);
-		for (size_t i = 0; i < n; i++)
-			out.v[out.n++] = burst_period_start(per, zones[i], now);
+		for (size_t i = 0; i < n; i++) {
+			out.v[out.n++] = burst_period_start(per, zones[i].zone, now);
+			if (zones[i].last)
+				out.v[out.n++] = burst_period_before(per, zones[i].zone, now);
+		}
 	}
 	return out;
 }
@@ -302,7 +305,7 @@ static bool by_work(const struct burst_policy *p)
 
 struct zone_list {
 	struct context *c;
-	const struct zone **v;
+	struct settle_zone *v;
 	size_t n;
 	struct arena *a;
 };
@@ -311,7 +314,7 @@ static bool add_zones(const struct kube_entry *en, void *arg)
 {
 	const struct burst_policy *p = en->object;
 	struct zone_list *l = arg;
-	const struct zone **more = arena_calloc(l->a, l->n + p->spec.budget.n + 1, sizeof(*more));
+	struct settle_zone *more = arena_calloc(l->a, l->n + p->spec.budget.n + 1, sizeof(*more));
 
 	memcpy(more, l->v, l->n * sizeof(*more));
 	l->v = more;
@@ -321,12 +324,13 @@ static bool add_zones(const struct kube_entry *en, void *arg)
 		struct err e;
 
 		/* A zone that cannot be read separates no rows: its policy launches nothing. */
-		if (zones_get(l->c->zones, p->spec.budget.v[i].timezone, &z, &e) < 0 || !z)
+		if (zones_get(l->c->zones, p->spec.budget.v[i].timezone, &z, &e) < 0)
 			continue;
-		while (k < l->n && l->v[k] != z)
+		while (k < l->n && l->v[k].zone != z)
 			k++;
 		if (k == l->n)
-			l->v[l->n++] = z;
+			l->v[l->n++].zone = z;
+		l->v[k].last |= p->spec.budget.v[i].carry_over > 0;
 	}
 	return true;
 }

@@ -41,9 +41,14 @@ struct settle_times {
 	int64_t *v;
 	size_t n;
 };
+/* Time zones of budgets. last: also the start of the period before is needed, for carryOver. */
+struct settle_zone {
+	const struct zone *zone;
+	bool last;
+};
 /* Returns the starts of the hour, day, week, month and quarter that contain `now`, in UTC and in
  * each of the n zones; in the arena. */
-struct settle_times settle_times_of(const struct zone *const *zones, size_t n, int64_t now,
+struct settle_times settle_times_of(const struct settle_zone *zones, size_t n, int64_t now,
 				    struct arena *a);
 /* Returns the wall ms from which the launch of claim n is paid: the decision of its BurstPolicy, or
  * later, if the claim had to wait for its approval. n must have spec.burst. */

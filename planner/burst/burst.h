@@ -96,6 +96,9 @@ struct burst_budget {
 	size_t nalerts;
 	/* True: launches beyond the amount need an approval of their work. Not if `soft`. */
 	bool asks;
+	/* Most that the unspent amount of the last period adds to this one, as a part of `amount`
+	 * in millionths; 0 or less: nothing. */
+	int64_t carry;
 	/* Time zone in which the periods begin; NULL: UTC. */
 	const struct zone *zone;
 };
@@ -131,6 +134,9 @@ struct burst_policy_in {
 	/* Name of a time zone of the policy that cannot be read; NULL: none. Such a policy launches
 	 * nothing, and all of its budgets count like those of BURST_TOTAL. */
 	const char *unknown_zone;
+	/* Unix ms at which the policy was created; 0: not known, always. Nothing is carried over
+	 * from a period that began before. */
+	int64_t created;
 	struct burst_match match;
 	/* Conditions for a launch. At least one of the triggers by_wait, predicted_ms, slack_ms,
 	 * queued_gpus and impossible must apply; a trigger that is 0 or false is not used. In
@@ -395,6 +401,8 @@ struct burst_account {
 	const struct burst_budget *budget;
 	/* Name of the tenant, workload or Provider whose balance this is; "" for other scopes. */
 	const char *of;
+	/* Amount that may be spent in this period: the budget's, and what was carried over. */
+	int64_t amount;
 	int64_t before, after;
 	/* The highest of the budget's alert thresholds that is reached; -1: none. */
 	int64_t alert;
@@ -420,6 +428,8 @@ struct burst {
 /* Returns the start, in Unix ms, of the budget period in the zone (NULL: UTC) that contains `now`;
  * INT64_MIN for BURST_TOTAL. */
 int64_t burst_period_start(enum burst_period per, const struct zone *zone, int64_t now);
+/* Returns the start of the period before that one; INT64_MIN for BURST_TOTAL. */
+int64_t burst_period_before(enum burst_period per, const struct zone *zone, int64_t now);
 /* True if a policy with these conditions selects the pods of the tenant that have these traits. The
  * other conditions (products, gang size, priority) are not tested. */
 bool burst_selects(const struct burst_match *m, const char *tenant, const struct burst_traits *t);

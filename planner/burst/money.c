@@ -50,6 +50,13 @@ int64_t burst_period_start(enum burst_period per, const struct zone *zone, int64
 	return INT64_MIN;
 }
 
+int64_t burst_period_before(enum burst_period per, const struct zone *zone, int64_t now)
+{
+	const int64_t start = burst_period_start(per, zone, now);
+
+	return start == INT64_MIN ? start : burst_period_start(per, zone, start - 1);
+}
+
 /* Returns the start of the current period of the policy's budget. */
 static int64_t start_of(const struct burst_policy_in *p, const struct burst_budget *b, int64_t now)
 {
@@ -94,38 +101,84 @@ static bool counts(const struct burst_balance *u, const char *policy)
 	       str_eq(u->policy->name, policy);
 }
 
-/* Returns the cost of the launch's overrun (cost beyond the committed amount) since `start`, in
+/* Returns the cost of the launch's overrun (cost beyond the committed amount) in [start, end), in
  * millionths; INT64_MAX: too large to compute. */
-static int64_t over_since(const struct burst_launch *l, int64_t start)
+static int64_t over_in(const struct burst_launch *l, int64_t start, int64_t end)
 {
-	const int64_t from = l->over.from > start ? l->over.from : start;
+	const int64_t from = l->over.from > start ? l->over.from : start,
+		      until = l->over.until < end ? l->over.until : end;
 	int64_t cost;
 
 	/* mutant: burst-overrun-uncharged */
-	if (l->over.until <= from)
+	if (until <= from)
 		return 0;
-	return money_for_ms(l->over.per_hour, l->over.until - from, &cost) ? cost : INT64_MAX;
+	return money_for_ms(l->over.per_hour, until - from, &cost) ? cost : INT64_MAX;
 }
 
-static void count_launch(struct burst_balance *u, const struct burst_launch *l,
-			 const struct burst_key *k, int64_t begin)
+/* A sum of charges. mixed: some are in another currency than the policy's. any: there is one. */
+struct charges {
+	int64_t sum;
+	bool mixed, any;
+};
+
+/* Adds what the launch counts in a period from `begin` until `end` (INT64_MAX: the current one). */
+static void count_launch(const struct burst_balance *u, const struct burst_launch *l, int64_t begin,
+			 int64_t end, struct charges *c)
 {
-	const size_t i = key_of(u->budget, k);
 	const int64_t start = l->of_month ? start_in_utc(u->budget, begin) : begin,
-		      over = over_since(l, start);
-	const bool spent = l->at >= start && l->spent,
-		   committed = (l->at >= start || u->budget->reserve) && l->committed;
+		      stop = l->of_month && end != INT64_MAX ? start_in_utc(u->budget, end) : end,
+		      over = over_in(l, start, stop);
+	const bool in = l->at >= start && l->at < stop, spent = in && l->spent,
+		   committed = (in || (u->budget->reserve && l->at < stop)) && l->committed;
 
 	if (!counts(u, l->policy) || (!spent && !committed && !over))
 		return;
-	if (!str_eq(l->currency, u->policy->cost.currency))
-		u->mixed[i] = true;
+	c->mixed |= !str_eq(l->currency, u->policy->cost.currency);
+	c->any = true;
 	if (spent)
-		add(&u->before[i], l->spent);
+		add(&c->sum, l->spent);
 	if (committed)
-		add(&u->before[i], l->committed);
-	add(&u->before[i], over);
-	u->touched[i] = true;
+		add(&c->sum, l->committed);
+	add(&c->sum, over);
+}
+
+/* Counts all launches in a period. Returns one sum for each balance of the budget. */
+static struct charges *count_all(const struct burst_balance *u, const struct burst_input *in,
+				 const struct burst_key *keys, int64_t begin, int64_t end,
+				 struct arena *a)
+{
+	struct charges *c = arena_calloc(a, u->n + 1, sizeof(*c));
+
+	for (size_t i = 0; i < in->nlaunches; i++)
+		count_launch(u, &in->launches[i], begin, end, &c[key_of(u->budget, &keys[i])]);
+	return c;
+}
+
+/* Sets u->amount: the budget's amount, and of what was not spent in the last period as much as the
+ * budget carries over. That is computed from the launches alone, and without what the last period
+ * itself had carried over. start: of the current period. */
+static void carry_over(struct burst_balance *u, const struct burst_input *in,
+		       const struct burst_key *keys, int64_t start, struct arena *a)
+{
+	const struct burst_budget *b = u->budget;
+	const int64_t last = burst_period_before(b->per, b->zone, in->now),
+		      most = (int64_t)((__int128)b->amount * (b->carry > 0 ? b->carry : 0) /
+				       MONEY_UNIT);
+	const struct charges *c;
+
+	for (size_t i = 0; i < u->n; i++)
+		u->amount[i] = b->amount;
+	/* mutant: burst-carried-from-nothing */
+	if (most <= 0 || start == INT64_MIN || u->policy->created > last)
+		return;
+	c = count_all(u, in, keys, last, start, a);
+	for (size_t i = 0; i < u->n; i++) {
+		int64_t left = b->amount;
+
+		/* mutant: burst-carried-twice */
+		left -= c[i].mixed || c[i].sum > b->amount ? b->amount : c[i].sum;
+		add(&u->amount[i], left < most ? left : most);
+	}
 }
 
 struct burst_balances *burst_balances_new(const struct burst_input *in,
@@ -150,6 +203,7 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 					  : b->scope == BURST_OF_PROVIDER ? 2
 									  : -1;
 			const int64_t start = start_of(evals[i].p, b, in->now);
+			const struct charges *now;
 
 			u->policy = evals[i].p;
 			u->budget = b;
@@ -159,9 +213,14 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 			u->total = arena_calloc(a, u->n + 1, sizeof(*u->total));
 			u->mixed = arena_calloc(a, u->n + 1, sizeof(*u->mixed));
 			u->touched = arena_calloc(a, u->n + 1, sizeof(*u->touched));
-			for (size_t x = 0; x < in->nlaunches; x++)
-				count_launch(u, &in->launches[x], &keys[x], start);
-			memcpy(u->total, u->before, u->n * sizeof(*u->total));
+			u->amount = arena_calloc(a, u->n + 1, sizeof(*u->amount));
+			carry_over(u, in, keys, start, a);
+			now = count_all(u, in, keys, start, INT64_MAX, a);
+			for (size_t x = 0; x < u->n; x++) {
+				u->before[x] = u->total[x] = now[x].sum;
+				u->mixed[x] = now[x].mixed;
+				u->touched[x] = now[x].any;
+			}
 		}
 	return l;
 }
@@ -180,7 +239,7 @@ static void tighten(struct burst_bound *b, const struct burst_balance *u, size_t
 		    const char *currency, bool beyond)
 {
 	const bool mixed = u->mixed[i] || !str_eq(currency, u->policy->cost.currency);
-	const int64_t total = u->total[i], amount = u->budget->amount,
+	const int64_t total = u->total[i], amount = u->amount[i],
 		      left = total == INT64_MAX || total > amount ? 0 : amount - total;
 
 	if (b->mixed || (!mixed && (beyond || left >= b->left)))
@@ -230,12 +289,12 @@ void burst_balances_charge(struct burst_balances *l, const struct burst_policy_i
 	}
 }
 
-static int64_t alert_of(const struct burst_budget *b, int64_t total)
+static int64_t alert_of(const struct burst_budget *b, int64_t amount, int64_t total)
 {
 	int64_t best = -1;
 
 	for (size_t i = 0; i < b->nalerts; i++)
-		if ((__int128)total * MONEY_UNIT >= (__int128)b->amount * b->alerts[i] &&
+		if ((__int128)total * MONEY_UNIT >= (__int128)amount * b->alerts[i] &&
 		    b->alerts[i] > best)
 			best = b->alerts[i];
 	return best;
@@ -259,9 +318,10 @@ void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct
 				.policy = u->policy,
 				.budget = u->budget,
 				.of = u->keys ? u->keys[k] : "",
+				.amount = u->amount[k],
 				.before = u->before[k],
 				.after = u->total[k],
-				.alert = alert_of(u->budget, u->total[k]),
+				.alert = alert_of(u->budget, u->amount[k], u->total[k]),
 			};
 		}
 }

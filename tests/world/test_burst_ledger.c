@@ -107,6 +107,53 @@ static void a_reset_lets_go_of_it_and_stays_on_record(void **state)
 	burst_stop(s);
 }
 
+static void to_tomorrow(struct burst_scene *s)
+{
+	const int64_t day = 24 * HOUR_MS;
+
+	world_run(&s->w, day - loop_wall(s->w.loop) % day + 60 * 1000);
+}
+
+/* The budget of 26 USD a day suffices for one instance at a time; with what yesterday's instance
+ * left of it, for two. The ledger alone has that, whichever replica leads. */
+static void what_was_not_spent_is_there_the_next_day(void **state)
+{
+	struct burst_scene *s = burst_start(7345, "26");
+	OWN_JSON o = NULL;
+	int64_t amount;
+	struct err e;
+
+	(void)state;
+	s->sky.bursts.budget = 0; /* S6 counts all days together. */
+	world_do(&s->w, &s->w.host, "PATCH", POLICY,
+		 json_pack("{s:{s:[{s:s,s:s,s:s,s:s}]}}", "spec", "budget", "scope", "Policy",
+			   "amount", "26", "per", "Day", "carryOver", "1"));
+	to_tomorrow(s);
+	one_has_ended(s);
+	burst_pod(s, "two");
+	world_run(&s->w, 600 * 1000);
+	assert_int_equal(s->sky.cloud.launched, 1);
+	burst_gone(s, "two");
+	to_tomorrow(s);
+	burst_another_leads(s);
+	burst_pod(s, "three");
+	burst_pod(s, "four");
+	burst_running(s, "three");
+	burst_running(s, "four");
+	assert_int_equal(s->sky.cloud.launched, 3);
+	o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	assert_ok(money_parse(str_or(json_str_at(json_array_get(json_at(o, "status", "spend"), 0),
+						 "amount"),
+				     "0"),
+			      &amount, &e),
+		  &e);
+	assert_int_equal(amount, 52 * MONEY_UNIT - burst_settled(&s->w));
+	burst_pod(s, "five");
+	world_run(&s->w, 600 * 1000);
+	assert_int_equal(s->sky.cloud.launched, 3);
+	burst_stop(s);
+}
+
 /* The cloud does not answer for ten hours, past midnight: the instance cannot be ended, and each
  * day is charged for its own hours. */
 static void what_runs_over_is_charged_to_the_day_in_which_it_does(void **state)
@@ -212,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_policy_that_is_made_anew_has_spent_what_it_has),
 		cmocka_unit_test(what_ends_after_its_policy_is_charged_to_its_name),
+		cmocka_unit_test(what_was_not_spent_is_there_the_next_day),
 		cmocka_unit_test(a_reset_lets_go_of_it_and_stays_on_record),
 		cmocka_unit_test(what_runs_over_is_charged_to_the_day_in_which_it_does),
 		cmocka_unit_test(a_wrong_clock_decides_on_nothing),

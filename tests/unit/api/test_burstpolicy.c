@@ -86,6 +86,17 @@ static void an_approval_is_not_required_by_a_budget_that_refuses_nothing(void **
 		"RequireApproval, got \"DrainNow\"");
 }
 
+static void what_has_no_last_period_carries_nothing_over(void **state)
+{
+	(void)state;
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Day, carryOver: '0.5'}]}}", "");
+	refused("{spec: {budget: [{scope: Global, amount: '5', per: Total, carryOver: '0.5'}]}}",
+		"spec.budget[0].carryOver: a budget per Total has no last period");
+	refused("{spec: {budget: [{scope: Workload, amount: '5', per: Day, carryOver: '0.5'}]}}",
+		"spec.budget[0].carryOver: not for scope Workload, because a new workload has no "
+		"last period");
+}
+
 static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
 {
 	(void)state;
@@ -111,6 +122,7 @@ int main(void)
 		cmocka_unit_test(what_names_no_trigger_or_something_that_is_not_there_is_refused),
 		cmocka_unit_test(a_time_zone_that_is_not_there_is_refused_by_name),
 		cmocka_unit_test(an_approval_is_not_required_by_a_budget_that_refuses_nothing),
+		cmocka_unit_test(what_has_no_last_period_carries_nothing_over),
 		cmocka_unit_test(a_part_is_at_most_one_and_a_factor_is_not_zero),
 	};
 

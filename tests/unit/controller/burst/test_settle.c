@@ -22,7 +22,7 @@ static bool is_there(const char *uid, void *arg)
 #define USD(n) ((n)*MONEY_UNIT)
 
 /* Time zones of the budgets beside UTC. */
-static const struct zone *zones[1];
+static struct settle_zone zones[1];
 static size_t nzones;
 
 /* Returns the ledger *p with one row added, of a claim that ended at `at`. The claims of the
@@ -81,7 +81,7 @@ static void no_period_ever_loses_or_gains(void **state)
 	assert_in_range(p.status.rows.n, 1, 12);
 }
 
-/* The periods of a budget in another time zone neither. */
+/* Neither do the periods of a budget in another time zone, nor the last ones, for carryOver. */
 static void no_period_in_a_time_zone_loses_or_gains(void **state)
 {
 	const int64_t step = 5 * HOUR + 11 * 60000;
@@ -91,21 +91,29 @@ static void no_period_in_a_time_zone_loses_or_gains(void **state)
 	struct err e;
 
 	(void)state;
-	assert_ok(zones_get(zs, "America/New_York", &zones[0], &e), &e);
+	assert_ok(zones_get(zs, "America/New_York", &zones[0].zone, &e), &e);
 	nzones = 1;
+	zones[0].last = true;
 	for (int64_t at = NOW - 95 * DAY; at <= NOW; at += step) {
 		p = settle(&p, at, at + HOUR, "team-a", USD(3) / 2, false, a);
 		for (enum burst_period per = BURST_HOUR; per <= BURST_TOTAL; per++) {
-			const int64_t start = burst_period_start(per, zones[0], at + HOUR);
+			const int64_t start = burst_period_start(per, zones[0].zone, at + HOUR);
 			int64_t want = 0;
 
-			for (int64_t x = NOW - 95 * DAY; x <= at; x += step)
+			const int64_t last = burst_period_before(per, zones[0].zone, at + HOUR);
+			int64_t before = 0;
+
+			for (int64_t x = NOW - 95 * DAY; x <= at; x += step) {
 				want += x >= start ? 1500000 : 0;
+				before += x >= last ? 1500000 : 0;
+			}
 			assert_int_equal(sum(&p, start), want);
+			assert_int_equal(sum(&p, last), before);
 		}
 	}
 	assert_true(p.status.rows.n < 20);
 	nzones = 0;
+	zones[0].last = false;
 }
 
 static void what_is_there_keeps_its_row(void **state)
@@ -201,7 +209,7 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 	assert_int_equal(l.v[2].time, midnight + 3 * HOUR);
 	assert_int_equal(l.v[2].amount, USD(10));
 	/* The day of a budget in Cape Verde begins an hour later, at 01:00. */
-	assert_ok(zones_get(zs, "Atlantic/Cape_Verde", &zones[0], &e), &e);
+	assert_ok(zones_get(zs, "Atlantic/Cape_Verde", &zones[0].zone, &e), &e);
 	starts = settle_times_of(zones, 1, now, a);
 	l = settle_rows(&n, USD(110), now, &starts, a);
 	assert_int_equal(l.n, 4);

@@ -543,6 +543,85 @@ static void beyond_a_budget_that_asks_work_needs_an_approval(void **state)
 	end(&s);
 }
 
+static const struct zone *zone(struct zones *zs, const char *name)
+{
+	const struct zone *z = NULL;
+	struct err e;
+
+	assert_ok(zones_get(zs, name, &z, &e), &e);
+	return z;
+}
+
+/* A day of 100, of which 40 were spent yesterday. */
+static void begin_carried(struct set *s, int64_t carry)
+{
+	begin(s);
+	s->budgets[0].amount = EUR(100);
+	s->budgets[0].carry = carry;
+	s->in.nlaunches = 1;
+	s->launch = launched("before", noon() - 24 * HOUR_MS, EUR(40), 0);
+	s->launch.nodes = 0;
+}
+
+static void what_was_not_spent_is_carried_over(void **state)
+{
+	OWN(zones) zs = zones_new();
+	struct set s;
+
+	(void)state;
+	begin_carried(&s, 0);
+	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
+	begin_carried(&s, 450000);
+	expect(&s, "it may cost 150.00, the budget leaves 145.00", NULL, NULL);
+	begin_carried(&s, MONEY_UNIT);
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	assert_int_equal(s.b->accounts[0].amount, EUR(160));
+	end(&s);
+	/* A reservation for what still runs is not unspent, and an overrun is spent. */
+	begin_carried(&s, MONEY_UNIT);
+	s.launch.committed = EUR(20);
+	s.budgets[0].reserve = false;
+	expect(&s, "it may cost 150.00, the budget leaves 140.00", NULL, NULL);
+	begin_carried(&s, MONEY_UNIT);
+	s.launch.over.from = noon() - 13 * HOUR_MS;
+	s.launch.over.until = noon() - 10 * HOUR_MS;
+	s.launch.over.per_hour = EUR(15);
+	/* 15 of the overrun were yesterday, 30 today. */
+	expect(&s, "it may cost 150.00, the budget leaves 115.00", NULL, NULL);
+	/* What was spent in excess, or in another currency, carries nothing. */
+	begin_carried(&s, MONEY_UNIT);
+	s.launch.spent = EUR(130);
+	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
+	begin_carried(&s, MONEY_UNIT);
+	s.launch.currency = "USD";
+	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
+	/* Only the last period counts, in its time zone. */
+	begin_carried(&s, MONEY_UNIT);
+	s.launch.at = noon() - 37 * HOUR_MS;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	assert_int_equal(s.b->accounts[0].amount, EUR(200));
+	s.budgets[0].zone = zone(zs, "Asia/Kathmandu");
+	go(&s);
+	assert_int_equal(s.b->accounts[0].amount, EUR(160));
+	end(&s);
+}
+
+static void a_policy_has_no_money_from_before_it_was_created(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin_carried(&s, MONEY_UNIT);
+	s.p[0].created = noon() - 20 * HOUR_MS;
+	expect(&s, "it may cost 150.00, the budget leaves 100.00", NULL, NULL);
+	begin_carried(&s, MONEY_UNIT);
+	s.p[0].created = noon() - 36 * HOUR_MS;
+	expect(&s, LAUNCHED, NULL, NULL);
+	begin_carried(&s, MONEY_UNIT);
+	s.budgets[0].per = BURST_TOTAL;
+	expect(&s, "it may cost 150.00, the budget leaves 60.00", NULL, NULL);
+}
+
 static void windows_and_freeze_dates_shut_a_policy(void **state)
 {
 	struct set s;
@@ -565,15 +644,6 @@ static void windows_and_freeze_dates_shut_a_policy(void **state)
 	s.p[0].windows.freeze = (struct burst_names){ONE("2026-11-23"), 1};
 	assert_int_equal(go(&s)->code, BURST_FROZEN);
 	end(&s);
-}
-
-static const struct zone *zone(struct zones *zs, const char *name)
-{
-	const struct zone *z = NULL;
-	struct err e;
-
-	assert_ok(zones_get(zs, name, &z, &e), &e);
-	return z;
 }
 
 /* At 12:00 UTC it is 07:00 in New York, and the next day in Kiritimati (UTC+14). */
@@ -911,6 +981,8 @@ int main(void)
 		cmocka_unit_test(any_trigger_and_all_guards),
 		cmocka_unit_test(a_recommendation_names_offer_and_cost),
 		cmocka_unit_test(beyond_a_budget_that_asks_work_needs_an_approval),
+		cmocka_unit_test(what_was_not_spent_is_carried_over),
+		cmocka_unit_test(a_policy_has_no_money_from_before_it_was_created),
 		cmocka_unit_test(windows_and_freeze_dates_shut_a_policy),
 		cmocka_unit_test(windows_and_freeze_dates_have_their_time_zone),
 		cmocka_unit_test(a_time_zone_that_cannot_be_read_launches_nothing),
