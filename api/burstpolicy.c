@@ -247,8 +247,14 @@ static const struct field cost_fields[] = {
 	      .max = DAY, .def = "\"10m\"",
 	      .doc = "Expected time from the launch of an instance until the work runs. This "
 		     "time is paid for as well."),
-	FIELD_REFUSED("maxPremiumOverOnPrem",
-		      .doc = "Not supported yet: highest premium over the cost of owned machines."),
+	FIELD(burst_policy_cost, max_premium_over_on_prem, "maxPremiumOverOnPrem", FIELD_DECIMAL,
+	      .max = 1000 * MONEY_UNIT, .want = "a fraction from 0 to 1000 such as \"0.5\"",
+	      .doc = "Highest premium of a GPU hour over the rate of owned machines, as a fraction "
+		     "of that rate: \"0.5\" allows half as much again. The rate is pricePerHour of "
+		     "the instance type (spec.instanceTypes of the Provider) of owned Machines "
+		     "with the GPU product of the offer, divided by its GPUs, in "
+		     "spec.cost.currency; the lowest counts. Offers without such a rate are "
+		     "refused. If not set, no limit."),
 	FIELD_REFUSED("include", .doc = "Not supported yet: cost of egress, storage and licences."),
 	FIELDS_END,
 };

@@ -98,6 +98,8 @@ struct burst_policy_cost {
 	int64_t max_age;
 	/* in millionths of the currency; -1: no limit */
 	int64_t max_per_gpu_hour, max_per_node_hour;
+	/* in millionths of the rate of owned machines; -1: no limit */
+	int64_t max_premium_over_on_prem;
 	struct {
 		int64_t increment, minimum;
 	} minimum_billing;

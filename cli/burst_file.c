@@ -35,6 +35,10 @@ struct state {
 			struct burst_launch *v;
 			size_t n;
 		} launches;
+		struct {
+			struct burst_rate *v;
+			size_t n;
+		} rates;
 	} spec;
 };
 
@@ -104,6 +108,12 @@ static const struct field launch_fields[] = {
 	FIELD(burst_launch, starting, "starting", FIELD_BOOL),
 	FIELDS_END,
 };
+static const struct field rate_fields[] = {
+	FIELD(burst_rate, product, "gpuProduct", FIELD_STR, .required = true, .max_len = 63),
+	FIELD(burst_rate, gpu_hour, "perGPUHour", FIELD_DECIMAL, AS_AMOUNT, .required = true),
+	FIELD(burst_rate, currency, "currency", FIELD_STR, .required = true, .max_len = 3),
+	FIELDS_END,
+};
 #define ROWS(member_, name_, sub_)                                                                 \
 	FIELD_IN(state, spec, member_, name_, FIELD_LIST, .sub = (sub_),                           \
 		 .size = sizeof(*((struct state *)0)->spec.member_.v), .max_items = MOST)
@@ -115,6 +125,7 @@ static const struct field spec_fields[] = {
 	ROWS(offers, "offers", offer_fields),
 	ROWS(failures, "failures", failure_fields),
 	ROWS(launches, "launches", launch_fields),
+	ROWS(rates, "onPremRates", rate_fields),
 	FIELDS_END,
 };
 static const struct field state_fields[] = {
@@ -194,7 +205,9 @@ static void take_state(struct reading *r, struct burst_input *out)
 				    .launches = s->spec.launches.v,
 				    .nlaunches = s->spec.launches.n,
 				    .gpus_used = s->spec.gpus_used,
-				    .gpus_owned = s->spec.gpus_owned};
+				    .gpus_owned = s->spec.gpus_owned,
+				    .rates = s->spec.rates.v,
+				    .nrates = s->spec.rates.n};
 }
 
 int burst_file_read(const struct scenario_file *files, size_t n, struct zones *zones,

@@ -465,10 +465,7 @@ static void write_policy(struct bursts *s, const struct burst *b, size_t i, stru
 	out.status.decisions.v = k->rows;
 	out.status.decisions.n = k->n;
 	spend_of(b, name, &out.status, a);
-	say_active(
-		s, k, p,
-		burst_code_names[b->policies[i]->unknown_zone ? BURST_NO_ZONE : BURST_TWO_POLICIES],
-		b->errors[i], &out.status, a);
+	say_active(s, k, p, burst_code_names[b->error_codes[i]], b->errors[i], &out.status, a);
 	send(k, p, &out);
 }
 

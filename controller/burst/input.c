@@ -30,7 +30,8 @@ struct taking {
 	struct burst_offer *offers;
 	struct burst_failure *failures;
 	struct burst_launch *launches;
-	size_t npolicies, noffers, nfailures, nlaunches;
+	struct burst_rate *rates;
+	size_t npolicies, noffers, nfailures, nlaunches, nrates;
 	/* Names of the Providers whose offers were added */
 	struct map *providers;
 	/* UIDs of the existing claims with spec.burst */
@@ -359,6 +360,30 @@ static bool take_bill(const struct kube_entry *en, void *arg)
 	return true;
 }
 
+/* Adds the rate of an owned machine. Of equal product and currency only the lowest is kept. */
+static void take_rate(struct taking *t, const struct machine *m)
+{
+	const struct provider_object *p =
+		CTX_GET(t->c, OBJECT_PROVIDER, provider_object, m->spec.provider_ref.name);
+	const struct provider_object_instance_type *type =
+		p ? provider_instance_type(p, m->spec.instance_type) : NULL;
+	const int64_t gpus = provider_type_gpus(type);
+	const char *product;
+	size_t i = 0;
+
+	if (!type || gpus <= 0 || type->price_per_hour < 0 || !type->currency)
+		return;
+	product = str_or(labels_get(&type->labels, PRODUCT), "");
+	while (i < t->nrates && (!str_eq(t->rates[i].product, product) ||
+				 !str_eq(t->rates[i].currency, type->currency)))
+		i++;
+	if (i == t->nrates)
+		*ADD(t, rates) = (struct burst_rate){arena_strdup(t->a, product),
+						     arena_strdup(t->a, type->currency), INT64_MAX};
+	if (type->price_per_hour / gpus < t->rates[i].gpu_hour)
+		t->rates[i].gpu_hour = type->price_per_hour / gpus;
+}
+
 static bool count_gpus(const struct kube_entry *en, void *arg)
 {
 	const struct machine *m = en->object;
@@ -369,6 +394,7 @@ static bool count_gpus(const struct kube_entry *en, void *arg)
 		return true;
 	t->owned += gpus;
 	t->used += m->status.claim_ref ? gpus : 0;
+	take_rate(t, m);
 	return true;
 }
 
@@ -408,5 +434,7 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 				    .launches = t.launches,
 				    .nlaunches = t.nlaunches,
 				    .gpus_used = t.used,
-				    .gpus_owned = t.owned};
+				    .gpus_owned = t.owned,
+				    .rates = t.rates,
+				    .nrates = t.nrates};
 }

@@ -83,6 +83,8 @@ static void take_cost(const struct burst_policy_spec *s, struct burst_policy_in 
 	out->cost.max_age_ms = c->max_age;
 	out->cost.max_gpu_hour = c->max_per_gpu_hour;
 	out->cost.max_node_hour = c->max_per_node_hour;
+	out->cost.premium = c->max_premium_over_on_prem >= 0;
+	out->cost.max_premium = c->max_premium_over_on_prem;
 	out->cost.increment_ms = c->minimum_billing.increment;
 	out->cost.minimum_ms = c->minimum_billing.minimum;
 	out->cost.boot_ms = c->boot_and_stage_time;

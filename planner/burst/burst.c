@@ -195,13 +195,16 @@ static bool frozen(const struct burst_policy_in *p, int64_t now)
 /* Returns BURST_CHOSEN if the policy allows launches at time now; otherwise the code that tells
  * which window or freeze date forbids launches. An `allow` window that cannot be parsed allows
  * nothing; a `deny` window that cannot be parsed forbids launches. */
-static enum burst_code shut_of(const struct burst_policy_in *p, int64_t now)
+static enum burst_code shut_of(const struct burst_input *in, const struct burst_policy_in *p)
 {
+	const int64_t now = in->now;
 	bool open = !p->windows.nallow;
 
 	/* mutant: burst-zone-guessed */
 	if (p->unknown_zone)
 		return BURST_NO_ZONE;
+	if (burst_rate_is_missing(in, p))
+		return BURST_NO_RATE;
 	if (frozen(p, now))
 		return BURST_FROZEN;
 	for (size_t i = 0; i < p->windows.ndeny; i++)
@@ -503,12 +506,14 @@ static void overlap(struct decide *d, struct burst_decision *x)
 			x->about = arena_printf(d->a, "%s%s%s", x->about, *x->about ? ", " : "",
 						d->evals[i].p->name);
 	for (size_t i = 0; i < d->in->npolicies; i++)
-		if (matches(d->evals[i].p, x->work) && !d->out->errors[i])
+		if (matches(d->evals[i].p, x->work) && !d->out->errors[i]) {
+			d->out->error_codes[i] = BURST_TWO_POLICIES;
 			d->out->errors[i] = arena_printf(
 				d->a,
 				"work %s of tenant %s matches several policies (%s): none of them "
 				"is applied to it",
 				x->work->name, x->work->tenant, x->about);
+		}
 }
 
 static void decide(struct decide *d, struct burst_decision *x)
@@ -570,13 +575,22 @@ static void prepare(struct decide *d)
 	for (size_t i = 0; i < in->npolicies; i++) {
 		struct burst_policy_eval *s = &d->evals[i];
 
-		s->shut = shut_of(s->p, in->now);
-		if (s->p->unknown_zone)
+		s->shut = shut_of(in, s->p);
+		if (s->shut == BURST_NO_RATE) {
+			d->out->error_codes[i] = BURST_NO_RATE;
+			d->out->errors[i] =
+				"spec.cost.maxPremiumOverOnPrem: no owned machine has a price in "
+				"spec.cost.currency (pricePerHour of its instance type), so "
+				"nothing is launched";
+		}
+		if (s->shut == BURST_NO_ZONE) {
+			d->out->error_codes[i] = BURST_NO_ZONE;
 			d->out->errors[i] = arena_printf(
 				d->a,
 				"the controller's time zone database (package tzdata) has no zone "
 				"%s, so nothing is launched",
 				s->p->unknown_zone);
+		}
 		s->tenant_nodes = arena_calloc(d->a, d->nnames[0] + 1, sizeof(*s->tenant_nodes));
 		for (size_t k = 0; k < in->nwork; k++)
 			if (matches(s->p, d->work[k]))
@@ -598,6 +612,7 @@ const struct burst *burst_decide(const struct burst_input *in, struct arena *a)
 
 	b->in = in;
 	b->errors = arena_calloc(a, in->npolicies + 1, sizeof(*b->errors));
+	b->error_codes = arena_calloc(a, in->npolicies + 1, sizeof(*b->error_codes));
 	prepare(&d);
 	b->n = in->nwork;
 	b->v = arena_calloc(a, b->n + 1, sizeof(*b->v));

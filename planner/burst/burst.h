@@ -166,6 +166,11 @@ struct burst_policy_in {
 		struct burst_price *prices;
 		size_t nprices;
 		int64_t max_age_ms, max_gpu_hour, max_node_hour, increment_ms, minimum_ms, boot_ms;
+		/* premium: true if prices are bounded by the rate of owned machines with the same
+		 * GPU product. max_premium: how much higher a price per GPU and hour may be, as a
+		 * part of that rate in millionths. */
+		bool premium;
+		int64_t max_premium;
 	} cost;
 	struct burst_budget *budgets;
 	size_t nbudgets;
@@ -213,6 +218,12 @@ struct burst_offer {
 	/* GPU product of the instances. */
 	const char *product;
 	enum burst_link link;
+};
+
+/* What one GPU of an owned machine costs per hour, in millionths. */
+struct burst_rate {
+	const char *product, *currency;
+	int64_t gpu_hour;
 };
 
 /* A launch that a cloud refused. The offers that the refusal concerns are not used during the
@@ -319,6 +330,9 @@ struct burst_input {
 	const struct burst_launch *launches;
 	size_t nlaunches;
 	int64_t gpus_used, gpus_owned;
+	/* Rates of owned machines; of equal product and currency the lowest counts. */
+	const struct burst_rate *rates;
+	size_t nrates;
 };
 
 /* --- decisions -------------------------------------------------------------------------------- */
@@ -421,8 +435,10 @@ struct burst {
 	size_t naccounts;
 	/* All policies (in->npolicies of them), sorted by name. */
 	const struct burst_policy_in **policies;
-	/* Error of each policy, by index into `policies`; NULL: no error. */
+	/* Error of each policy, by index into `policies`; NULL: no error. error_codes: the code of
+	 * each error. */
 	const char **errors;
+	enum burst_code *error_codes;
 };
 
 /* Returns the start, in Unix ms, of the budget period in the zone (NULL: UTC) that contains `now`;

@@ -96,6 +96,9 @@ struct burst_key {
  * function are in offers.c. */
 void burst_policy_eval_offers(struct burst_policy_eval *s, const struct burst_input *in,
 			      const struct burst_stock *stock, struct arena *a);
+/* True if the policy bounds prices by a rate of owned machines, and none is known in its
+ * currency. */
+bool burst_rate_is_missing(const struct burst_input *in, const struct burst_policy_in *p);
 struct burst_shape *burst_shape_new(const struct burst_policy_eval *s, const struct burst_input *in,
 				    const struct burst_stock *stock, const struct burst_work *w,
 				    struct arena *a);

@@ -79,12 +79,52 @@ static enum burst_code set(struct burst_verdict *v, enum burst_code code, int64_
 	return code;
 }
 
-static enum burst_code judge_price(const struct burst_policy_in *p, const struct burst_offer *o,
-				   int64_t now, struct burst_verdict *v)
+/* Returns the lowest rate per GPU and hour of owned machines, in the policy's currency; -1: none.
+ * product: GPU product; NULL: any. */
+static int64_t owned_rate(const struct burst_input *in, const struct burst_policy_in *p,
+			  const char *product)
+{
+	int64_t best = -1;
+
+	for (size_t i = 0; i < in->nrates; i++) {
+		const struct burst_rate *r = &in->rates[i];
+
+		if (str_eq(r->currency, p->cost.currency) &&
+		    (!product || str_eq(r->product, product)) && (best < 0 || r->gpu_hour < best))
+			best = r->gpu_hour;
+	}
+	return best;
+}
+
+bool burst_rate_is_missing(const struct burst_input *in, const struct burst_policy_in *p)
+{
+	return p->cost.premium && owned_rate(in, p, NULL) < 0;
+}
+
+static enum burst_code judge_premium(const struct burst_input *in, const struct burst_policy_in *p,
+				     const struct burst_offer *o, int64_t of_gpu,
+				     struct burst_verdict *v)
+{
+	const int64_t rate = owned_rate(in, p, str_or(o->product, ""));
+	__int128 most;
+
+	if (!p->cost.premium)
+		return BURST_CHOSEN;
+	if (rate < 0)
+		return BURST_NO_RATE_OF_GPU;
+	most = (__int128)rate * (MONEY_UNIT + p->cost.max_premium) / MONEY_UNIT;
+	/* mutant: burst-premium-unbounded */
+	if (of_gpu > most)
+		return set(v, BURST_PREMIUM, of_gpu, (int64_t)most);
+	return BURST_CHOSEN;
+}
+
+static enum burst_code judge_price(const struct burst_input *in, const struct burst_policy_in *p,
+				   const struct burst_offer *o, struct burst_verdict *v)
 {
 	const struct burst_price *x = written_price(p, v, o);
 	const char *currency = x ? p->cost.currency : o->kind.currency;
-	const int64_t as_of = x ? x->as_of : o->priced_at;
+	const int64_t as_of = x ? x->as_of : o->priced_at, now = in->now;
 	int64_t of_gpu;
 
 	v->per_hour = x ? x->micro : o->kind.micros_per_hour;
@@ -100,7 +140,7 @@ static enum burst_code judge_price(const struct burst_policy_in *p, const struct
 	of_gpu = o->gpus > 0 ? (v->per_hour + o->gpus - 1) / o->gpus : v->per_hour;
 	if (p->cost.max_gpu_hour >= 0 && of_gpu > p->cost.max_gpu_hour)
 		return set(v, BURST_GPU_HOUR, of_gpu, p->cost.max_gpu_hour);
-	return BURST_CHOSEN;
+	return judge_premium(in, p, o, of_gpu, v);
 }
 
 /* Returns the Unix ms until which failure *f excludes the offer; 0: the failure concerns other
@@ -154,7 +194,7 @@ static enum burst_code judge_policy(const struct burst_policy_in *p, const struc
 		return BURST_JURISDICTION;
 	if (v->entry->link != BURST_NO_LINK && v->entry->link != o->link)
 		return BURST_LINK;
-	code = judge_price(p, o, in->now, v);
+	code = judge_price(in, p, o, v);
 	return code == BURST_CHOSEN ? judge_failures(p, in, o, v) : code;
 }
 

@@ -24,6 +24,61 @@ static void what_is_decided_is_launched_and_comes_home(void **state)
 	burst_stop(s);
 }
 
+/* Sets what an owned machine costs per hour, in USD. */
+static void owned_costs(struct burst_scene *s, const char *price)
+{
+	OWN_JSON rack = cluster_get(&s->w.host, "providers.drover.dev/rack");
+	json_t *types = json_deep_copy(json_at(rack, "spec", "instanceTypes"));
+
+	json_object_set_new(json_array_get(types, 0), "pricePerHour", json_string(price));
+	json_object_set_new(json_array_get(types, 0), "currency", json_string("USD"));
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/providers/rack",
+		 json_pack("{s:{s:o}}", "spec", "instanceTypes", types));
+}
+
+static const char *why_of(const json_t *policy, const char *type)
+{
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach (json_at(policy, "status", "conditions"), i, c)
+		if (str_eq(json_str_at(c, "type"), type))
+			return json_str_at(c, "reason");
+	return "";
+}
+
+/* An instance costs 2.50 per GPU and hour. A machine that costs 15 has a rate of 1.875, to which a
+ * quarter is added; one of 16 has 2. */
+static void no_offer_is_launched_beyond_the_premium(void **state)
+{
+	struct burst_scene *s = burst_start_in(7312, "[a]", "1000");
+	OWN_JSON o = NULL;
+	OWN_JSON then = NULL;
+	const json_t *d;
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
+		 json_pack("{s:{s:{s:s}}}", "spec", "cost", "maxPremiumOverOnPrem", "0.25"));
+	owned_costs(s, "15");
+	burst_pod(s, "train");
+	world_run(&s->w, 300 * 1000);
+	o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	assert_string_equal(why_of(o, "Active"), "OnPremRateUnknown");
+	world_apply(&s->w, "apiVersion: drover.dev/v1alpha1\nkind: Machine\n"
+			   "metadata: {name: owned}\n"
+			   "spec: {providerRef: {name: rack}, instanceType: gpu-8}\n");
+	world_run(&s->w, 300 * 1000);
+	then = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
+	d = json_array_get(json_at(then, "status", "decisions"), 0);
+	assert_string_equal(json_str_at(json_array_get(json_at(d, "offers"), 0), "reason"),
+			    "PremiumTooHigh");
+	assert_int_equal(s->sky.cloud.launched, 0);
+	owned_costs(s, "16");
+	burst_running(s, "train");
+	assert_int_equal(s->sky.cloud.launched, 1);
+	burst_stop(s);
+}
+
 static void set_paused(struct burst_scene *s, bool is)
 {
 	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/burstpolicies/research",
@@ -253,6 +308,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_decided_is_launched_and_comes_home),
+		cmocka_unit_test(no_offer_is_launched_beyond_the_premium),
 		cmocka_unit_test(a_paused_policy_launches_nothing_until_it_is_resumed),
 		cmocka_unit_test(a_spent_budget_refuses),
 		cmocka_unit_test(a_leader_that_dies_launches_nothing_twice),

@@ -622,6 +622,49 @@ static void a_policy_has_no_money_from_before_it_was_created(void **state)
 	expect(&s, "it may cost 150.00, the budget leaves 60.00", NULL, NULL);
 }
 
+/* The offers cost 7.50 and 6.25 per GPU and hour. */
+static void a_price_is_bounded_by_the_rate_of_owned_machines(void **state)
+{
+	static const struct burst_rate rates[] = {{"H100", "EUR", EUR(5)},
+						  {"H100", "EUR", EUR(6)},
+						  {"H100", "USD", EUR(1)},
+						  {"A100", "EUR", EUR(2)}};
+	const struct burst_decision *d;
+	struct set s;
+
+	(void)state;
+	begin(&s);
+	s.in.rates = rates;
+	s.in.nrates = 4;
+	s.p[0].cost.premium = true;
+	s.p[0].cost.max_premium = MONEY_UNIT / 4;
+	d = go(&s);
+	assert_int_equal(d->code, BURST_CHOSEN);
+	assert_string_equal(d->offer->kind.zone, "b");
+	assert_int_equal(burst_why(d, 0).code, BURST_PREMIUM);
+	assert_string_equal(
+		burst_why_text(&(struct burst_why){BURST_PREMIUM, burst_why(d, 0).is,
+						   burst_why(d, 0).limit, 0},
+			       s.a),
+		"7.50 per GPU and hour; by the rate of owned machines the policy allows "
+		"6.25");
+	s.p[0].cost.max_premium--;
+	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
+	s.p[0].cost.max_premium = MONEY_UNIT;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	/* A rate of other GPUs says nothing about these. */
+	s.in.rates = &rates[3];
+	s.in.nrates = 1;
+	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
+	assert_int_equal(burst_why(&s.b->v[0], 0).code, BURST_NO_RATE_OF_GPU);
+	/* Without any rate in its currency the policy launches nothing. */
+	s.in.rates = &rates[2];
+	assert_int_equal(go(&s)->code, BURST_NO_RATE);
+	assert_int_equal(s.b->error_codes[0], BURST_NO_RATE);
+	assert_non_null(strstr(s.b->errors[0], "maxPremiumOverOnPrem"));
+	end(&s);
+}
+
 static void windows_and_freeze_dates_shut_a_policy(void **state)
 {
 	struct set s;
@@ -983,6 +1026,7 @@ int main(void)
 		cmocka_unit_test(beyond_a_budget_that_asks_work_needs_an_approval),
 		cmocka_unit_test(what_was_not_spent_is_carried_over),
 		cmocka_unit_test(a_policy_has_no_money_from_before_it_was_created),
+		cmocka_unit_test(a_price_is_bounded_by_the_rate_of_owned_machines),
 		cmocka_unit_test(windows_and_freeze_dates_shut_a_policy),
 		cmocka_unit_test(windows_and_freeze_dates_have_their_time_zone),
 		cmocka_unit_test(a_time_zone_that_cannot_be_read_launches_nothing),
