@@ -20,7 +20,7 @@
  *
  * What was observed is kept in this process only. A new leader counts the hysteresis anew, and
  * finds a move in progress by the claim and by status.leave of the Machine. On the loop thread.
- * Tests: tests/world/test_homeward.c
+ * Tests: tests/world/test_homeward.c, tests/world/test_homeward_sweep.c
  */
 /* Interval of plans while an instance could be released */
 #define HOMEWARD_LOOK_MS 10000

@@ -75,6 +75,19 @@ const struct fake_instance *burst_newest(const struct burst_scene *s)
 	return list_entry(s->sky.cloud.instances.prev, struct fake_instance, link);
 }
 
+void burst_job_pod(struct sim_world *w, const char *name, json_t *notes)
+{
+	world_do(w, &w->tenants[0], "POST", "/api/v1/namespaces/default/pods",
+		 json_pack("{s:s,s:s,s:{s:s,s:s,s:o,s:[{s:s,s:s,s:s,s:s,s:b}]},"
+			   "s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
+			   "default", "annotations", notes, "ownerReferences", "apiVersion",
+			   "batch/v1", "kind", "Job", "name", "train", "uid", "train-1",
+			   "controller", 1, "spec", "tolerations", "key", "nvidia.com/gpu",
+			   "operator", "Exists", "containers", "name", "main", "image", "train:1",
+			   "resources", "limits", "nvidia.com/gpu", "8"));
+}
+
 void burst_pod(struct burst_scene *s, const char *name)
 {
 	world_pod(&s->w, &s->w.tenants[0], name);

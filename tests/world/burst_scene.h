@@ -22,6 +22,9 @@ struct burst_scene *burst_start(uint64_t seed, const char *amount);
 struct burst_scene *burst_start_in(uint64_t seed, const char *zones, const char *amount);
 void burst_stop(struct burst_scene *s);
 
+/* Creates a pod of team-a that belongs to Job "train", with these annotations. Takes ownership of
+ * notes. */
+void burst_job_pod(struct sim_world *w, const char *name, json_t *notes);
 /* Creates a pod of team-a. */
 void burst_pod(struct burst_scene *s, const char *name);
 /* Waits until the pod runs. */

@@ -32,33 +32,19 @@ static void manage(struct burst_scene *s, bool is)
 			    json_pack("{s:s}", "managementPolicy", is ? "Manage" : "Observe"));
 }
 
-/* Creates a pod of Job "train" with these annotations. */
-static void put_pod(struct burst_scene *s, const char *name, json_t *notes)
-{
-	world_do(&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
-		 json_pack("{s:s,s:s,s:{s:s,s:s,s:o,s:[{s:s,s:s,s:s,s:s,s:b}]},"
-			   "s:{s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
-			   "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
-			   "default", "annotations", notes, "ownerReferences", "apiVersion",
-			   "batch/v1", "kind", "Job", "name", "train", "uid", "train-1",
-			   "controller", 1, "spec", "tolerations", "key", "nvidia.com/gpu",
-			   "operator", "Exists", "containers", "name", "main", "image", "train:1",
-			   "resources", "limits", "nvidia.com/gpu", "8"));
-}
-
 /* Creates a pod of Job "train"; wait: value of its checkpoint annotation, NULL: it does not save
  * its work. */
 static void job_pod(struct burst_scene *s, const char *name, const char *wait)
 {
-	put_pod(s, name, json_pack("{s:s*}", "drover.dev/checkpoint", wait));
+	burst_job_pod(&s->w, name, json_pack("{s:s*}", "drover.dev/checkpoint", wait));
 }
 
 /* Creates a pod of a gang of two, which saves its work. */
 static void gang_pod(struct burst_scene *s, const char *name)
 {
-	put_pod(s, name,
-		json_pack("{s:s, s:s, s:s}", "drover.dev/checkpoint", "true", "drover.dev/gang",
-			  "ring", "drover.dev/gang-size", "2"));
+	burst_job_pod(&s->w, name,
+		      json_pack("{s:s, s:s, s:s}", "drover.dev/checkpoint", "true",
+				"drover.dev/gang", "ring", "drover.dev/gang-size", "2"));
 }
 
 /* Starts a world with one owned machine, which drover may not use yet. Pod train-0 runs on an
