@@ -20,6 +20,9 @@
 #include "planner/burst/moves.h"
 #include "planner/home.h"
 
+/* Time within which a claim that was sent appears in the cache */
+#define SENT_MS 30000
+
 struct homeward {
 	struct context *c;
 	const struct tenants *tenants;
@@ -272,10 +275,32 @@ static void forget_unseen(struct homeward *h)
 		map_del(h->watches, it.key);
 }
 
+/* Evaluates one instance and stores the result. Returns true if a claim on an owned machine may be
+ * created for it; *r: the instance as input of burst_move_best(). */
+static bool evaluate(struct homeward *h, struct candidate *x, const struct plan_home *home,
+		     struct arena *a, struct burst_running *r)
+{
+	const int64_t now = loop_now(h->c->loop);
+	struct watch *w = x->watch;
+	struct burst_move m;
+
+	if (home->to)
+		w->ask_after = now + HOMEWARD_AGAIN_MS;
+	if (/* mutant: home-interrupted */ !home->found || home->to)
+		w->free_since = 0;
+	else if (!w->free_since)
+		w->free_since = now;
+	w->seen = true;
+	*r = running_of(h, x, home);
+	m = burst_move_of(r);
+	tell(h, x, r, &m, a);
+	keep(h, x, home, &m);
+	return !home->to && now >= w->ask_after && now >= w->drain_after;
+}
+
 const struct node_claim *homeward_plan(struct homeward *h, const struct plan *p, struct world *w,
 				       bool waits, struct arena *a, struct plan_claim *out)
 {
-	const int64_t now = loop_now(h->c->loop);
 	struct candidates k = {.h = h, .a = a};
 	struct burst_running *may;
 	struct plan_home *homes;
@@ -296,30 +321,15 @@ const struct node_claim *homeward_plan(struct homeward *h, const struct plan *p,
 	if (k.n)
 		plan_homes(w, homes, k.n, loop_wall(h->c->loop), a);
 	for (size_t i = 0; i < k.n; i++) {
-		struct candidate *x = &k.v[i];
-		struct burst_running r;
-		struct burst_move m;
-
 		homes[i].found &= homes[i].to ? !is_target(p, homes[i].to) : !waits && !p->nholds;
-		if (/* mutant: home-interrupted */ !homes[i].found || homes[i].to)
-			x->watch->free_since = 0;
-		else if (!x->watch->free_since)
-			x->watch->free_since = now;
-		x->watch->seen = true;
-		r = running_of(h, x, &homes[i]);
-		m = burst_move_of(&r);
-		tell(h, x, &r, &m, a);
-		keep(h, x, &homes[i], &m);
-		if (homes[i].to || now < x->watch->ask_after || now < x->watch->drain_after)
-			continue;
 		of[n] = i;
-		may[n++] = r;
+		n += evaluate(h, &k.v[i], &homes[i], a, &may[n]);
 	}
 	forget_unseen(h);
 	best = burst_move_best(may, n);
 	if (best == n)
 		return NULL;
-	k.v[of[best]].watch->ask_after = now + HOMEWARD_AGAIN_MS;
+	k.v[of[best]].watch->ask_after = loop_now(h->c->loop) + SENT_MS;
 	*out = homes[of[best]].out;
 	return k.v[of[best]].n;
 }

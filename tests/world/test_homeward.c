@@ -266,6 +266,7 @@ static void it_stays_if_the_owned_machine_fails_on_its_way(void **state)
 	world_run(&s->w, 20 * MIN);
 	assert_string_equal(owned(s)->state, "free");
 	assert_stays(s);
+	world_wait_state(owned(s), "claimed", 3600);
 	burst_stop(s);
 }
 
