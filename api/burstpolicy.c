@@ -672,8 +672,9 @@ static const struct field status_fields[] = {
 		"Conditions: Active (True while drover decides by this policy; its "
 		"reason is then the value of spec.mode, or Paused while spec.paused is "
 		"true; False with reason PoliciesOverlap if another policy matches the "
-		"same work); Stalled (True while Active is False); Valid (drover can use spec; "
-		"absent until drover first "
+		"same work, OnPremRateUnknown if spec.cost.maxPremiumOverOnPrem has no rate to "
+		"compare with, or TimezoneUnknown if a time zone cannot be read); Stalled (True "
+		"while Active is False); Valid (drover can use spec; absent until drover first "
 		"refuses spec)."),
 	FIELDS_END,
 };
