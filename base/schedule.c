@@ -323,11 +323,11 @@ int schedule_window(const char *schedule, const struct zone *zone, int64_t durat
 	for (int64_t at = now - duration_ms; at < now;) {
 		const int64_t offset = zone_offset(zone, at + 1),
 			      change = zone_change(zone, at + 1),
-			      until = change <= now ? change - 1 : now;
+			      last = change <= now ? change - 1 : now;
 
-		if (occurs(&c, at + offset, until + offset))
+		if (occurs(&c, at + offset, last + offset))
 			return 1;
-		at = until;
+		at = last;
 	}
 	return 0;
 }

@@ -301,10 +301,10 @@ int zone_parse(const void *bytes, size_t len, struct zone **out, struct err *e)
 {
 	struct zone *z = mem_new(struct zone);
 	struct block old, b;
-	size_t past;
 
 	if (read_block(bytes, len, 4, &old)) {
-		past = HEADER + old.size;
+		const size_t past = HEADER + old.size;
+
 		if (read_block((const uint8_t *)bytes + past, len - past, 8, &b) &&
 		    read_changes(z, &b) &&
 		    read_last_line(z, b.data + b.size, len - past - HEADER - b.size)) {
