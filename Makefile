@@ -19,7 +19,7 @@ ROOMS := base base/data base/loop base/http base/httpd base/store base/traces ku
 	providers providers/bcm providers/ec2 providers/libvirt wipe \
 	sim/common sim/machine sim/cluster sim/agent sim/node sim/bmc sim/rack sim/bcm sim/netris sim/ec2 sim \
 	api controller/rules controller/explain controller/core controller/agent controller/hardware controller/tenant \
-	controller/billing controller/burst controller/drain controller/claims controller/life controller/steps controller/view controller cli cli/simulate cli/up
+	controller/billing controller/burst controller/drain controller/claims controller/life controller/steps controller/view controller cli cli/burst cli/simulate cli/up
 PKGS  := libuv libcurl libmicrohttpd gnutls jansson yaml-0.1 libcrypto libssl libzstd sqlite3 expat libprotobuf-c
 # Only drover links ncurses, for `drover top`.
 DROVER_PKGS := ncursesw

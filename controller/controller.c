@@ -526,8 +526,9 @@ static void make_parts(struct controller *c)
 	c->audit_trail = audit_trail_new(x, c->audit_file);
 	c->ledgers = ledgers_new(x);
 	c->validation = validation_new(x);
-	c->view = view_new(x, c->tenants, provisioner_waiting(c->provisioner),
-			   provisioner_last_plan(c->provisioner));
+	c->view =
+		view_new(x, c->tenants, provisioner_waiting(c->provisioner),
+			 provisioner_last_plan(c->provisioner), provisioner_bursts(c->provisioner));
 	c->tenant_list = tenant_list_new(x, c->tenants, provisioner_waiting(c->provisioner));
 	c->gauges = gauges_new(x, c->tenants);
 	c->endpoints = (struct endpoints){x, c->gauges};

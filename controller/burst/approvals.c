@@ -58,6 +58,5 @@ void burst_approvals_put(const struct context *c, struct burst_work *w, struct a
 	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], count_one, &ledgers);
 	s.names = arena_calloc(a, ledgers + 1, sizeof(*s.names));
 	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], look_at, &s);
-	w->approved_by = s.names;
-	w->napproved_by = s.n;
+	w->approved_by = (struct burst_names){s.names, s.n};
 }

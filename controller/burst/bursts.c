@@ -197,29 +197,59 @@ static bool is_left_alone(struct bursts *s, const char *key)
 	return false;
 }
 
-/* Returns the waiting work that has no permit, was not left unplaced by a plan within the last
- * BURSTS_UNFIT_MS and was not moved to an owned machine shortly before (homeward.h). *n: its
- * length. */
-static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n)
+/* True if work i of s->waits gets no decision now; *x says why. */
+static bool is_aside(struct bursts *s, size_t i, struct bursts_aside *x, struct arena *a)
+{
+	const struct burst_work *w = &s->waits.v[i];
+
+	*x = (struct bursts_aside){.work = w};
+	if (permits_has(s->spec.permits, w->tenant, w->name, s->waits.gangs[i])) {
+		x->reason = "Permitted";
+		x->message = "the next plan launches instances for it";
+	} else if (is_left_alone(s, arena_printf(a, "%s/%s", w->tenant, w->name))) {
+		x->reason = "NotPlaced";
+		x->message = "a plan did not place it on the instances that were chosen for it; "
+			     "tried again later";
+	} else if (homeward_bars(s->c, w->tenant, str_or(w->owner, w->name))) {
+		x->reason = "MovedHome";
+		x->message = "its pods move, or moved recently, to an owned machine";
+	}
+	return x->reason;
+}
+
+/* Returns the waiting work that gets a decision now, and in *aside the rest. *n, *naside: their
+ * lengths. */
+static struct burst_work *work_left(struct bursts *s, struct arena *a, size_t *n,
+				    struct bursts_aside **aside, size_t *naside)
 {
 	struct burst_work *v = arena_calloc(a, s->waits.n + 1, sizeof(*v));
 
+	*aside = arena_calloc(a, s->waits.n + 1, sizeof(**aside));
 	s->left = arena_calloc(a, s->waits.n + 1, sizeof(*s->left));
-	*n = 0;
+	*n = *naside = 0;
 	for (size_t i = 0; i < s->waits.n; i++) {
-		const struct burst_work *w = &s->waits.v[i];
-
-		if (permits_has(s->spec.permits, w->tenant, w->name, s->waits.gangs[i]) ||
-		    is_left_alone(s, arena_printf(a, "%s/%s", w->tenant, w->name)) ||
-		    homeward_bars(s->c, w->tenant, str_or(w->owner, w->name)))
+		if (is_aside(s, i, &(*aside)[*naside], a)) {
+			++*naside;
 			continue;
+		}
 		s->left[*n] = i;
-		v[*n] = *w;
+		v[*n] = s->waits.v[i];
 		burst_approvals_put(s->c, &v[*n], a);
 		burst_restarts_put(s->c, &v[(*n)++]);
 	}
 	s->work = v;
 	return v;
+}
+
+struct bursts_now bursts_now(struct bursts *s, struct arena *a)
+{
+	struct bursts_now out = {.in.now = loop_wall(s->c->loop)};
+
+	if (!s->spec.in.fleet)
+		return out;
+	out.in = burst_input_of(&s->spec.in, a, &out.reading);
+	out.in.work = work_left(s, a, &out.in.nwork, &out.aside, &out.naside);
+	return out;
 }
 
 /* Returns the index of w in s->waits. */
@@ -588,10 +618,9 @@ static void look(void *arg)
 {
 	struct bursts *s = arg;
 	OWN(arena) a = arena_new();
-	struct burst_input in;
+	struct bursts_now x;
 	const struct burst *b;
 	struct map *now;
-	bool reading;
 
 	if (!s->c->leading)
 		s->leads_since = 0;
@@ -599,14 +628,13 @@ static void look(void *arg)
 		return;
 	if (!s->leads_since)
 		s->leads_since = loop_now(s->c->loop);
-	in = burst_input_of(&s->spec.in, a, &reading);
-	if (!ctx_may_act(s->c) || (reading && loop_now(s->c->loop) - s->leads_since < READ_MS)) {
+	x = bursts_now(s, a);
+	if (!ctx_may_act(s->c) || (x.reading && loop_now(s->c->loop) - s->leads_since < READ_MS)) {
 		loop_timer_start(&s->timer, AGAIN_MS);
 		return;
 	}
 	loop_timer_start(&s->timer, BURSTS_LOOK_MS);
-	in.work = work_left(s, a, &in.nwork);
-	b = burst_decide(&in, a);
+	b = burst_decide(&x.in, a);
 	forget_policies(s);
 	now = map_new(free);
 	for (size_t i = 0; i < b->n; i++) {
@@ -617,7 +645,7 @@ static void look(void *arg)
 	}
 	map_free(s->told);
 	s->told = now;
-	for (size_t i = 0; i < in.npolicies; i++)
+	for (size_t i = 0; i < x.in.npolicies; i++)
 		write_policy(s, b, i, a);
 }
 

@@ -34,4 +34,22 @@ struct bursts *bursts_new(const struct bursts_spec *spec);
 void bursts_free(struct bursts *s);
 void bursts_plan(struct bursts *s, const struct plan *p);
 
+/* Work that waits, and gets no decision now. */
+struct bursts_aside {
+	const struct burst_work *work;
+	/* "Permitted", "NotPlaced" or "MovedHome", and a sentence that explains it */
+	const char *reason, *message;
+};
+struct bursts_now {
+	/* Input of the next pass over the waiting work */
+	struct burst_input in;
+	struct bursts_aside *aside;
+	size_t naside;
+	/* True: the offers of some Provider have not been read yet */
+	bool reading;
+};
+/* Returns what a pass over the waiting work would decide on now, in the arena; valid until the next
+ * plan. The waiting work is collected only while a BurstPolicy exists. */
+struct bursts_now bursts_now(struct bursts *s, struct arena *a);
+
 #endif

@@ -133,8 +133,8 @@ static void add_traits(struct burst_work *w, const struct world_pod *p, bool lab
 	if (!w->pods) {
 		w->traits = copy_traits(&t, a);
 	} else if (!same_traits(&w->traits, &t)) {
-		w->others = grow(w->others, w->nothers, a);
-		w->others[w->nothers++] = copy_traits(&t, a);
+		w->others.v = grow(w->others.v, w->others.n, a);
+		w->others.v[w->others.n++] = copy_traits(&t, a);
 	}
 }
 

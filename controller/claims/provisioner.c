@@ -488,6 +488,11 @@ const struct last_plan *provisioner_last_plan(const struct provisioner *s)
 	return s->last_plan;
 }
 
+struct bursts *provisioner_bursts(struct provisioner *s)
+{
+	return s->bursts;
+}
+
 static void on_came(void *arg)
 {
 	struct provisioner *s = arg;

@@ -21,6 +21,7 @@ struct drivers;
 struct eta;
 struct fleet;
 struct homeward;
+struct bursts;
 struct last_plan;
 struct permits;
 struct provisioner;
@@ -38,7 +39,7 @@ void provisioner_free(struct provisioner *s);
 /* Schedules a plan, shortly after this call or after the pause that follows the last plan. */
 void provisioner_kick(struct provisioner *s);
 
-/* provisioner_changes() to provisioner_last_plan() return the parts of the provisioner, for callers
+/* provisioner_changes() to provisioner_bursts() return the parts of the provisioner, for callers
  * that report changes to these parts or query them. The parts are valid as long as the
  * provisioner. */
 const struct changes *provisioner_changes(const struct provisioner *s);
@@ -52,5 +53,6 @@ struct reclaims *provisioner_reclaims(struct provisioner *s);
 struct permits *provisioner_permits(struct provisioner *s);
 const struct waiting *provisioner_waiting(const struct provisioner *s);
 const struct last_plan *provisioner_last_plan(const struct provisioner *s);
+struct bursts *provisioner_bursts(struct provisioner *s);
 
 #endif

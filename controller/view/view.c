@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "controller/view/access.h"
 #include "controller/view/attention.h"
+#include "controller/view/burst.h"
 #include "controller/view/events.h"
 #include "controller/view/fleet.h"
 #include "controller/view/gpu_sampler.h"
@@ -26,6 +27,7 @@ struct view {
 	struct view_source source;
 	const struct tenants *tenants;
 	const struct last_plan *plan;
+	struct bursts *bursts;
 	struct view_access *access;
 	struct gpu_sampler *gpus;
 	struct view_events *events;
@@ -84,6 +86,13 @@ static void on_plan(struct httpd_req *q, void *arg)
 	if (page_is_known(q, view_plan_parameters) &&
 	    page_begin(&p, q, version, view_plan_parameters))
 		view_plan_reply(plan, &p);
+}
+
+static void on_burst(struct httpd_req *q, void *arg)
+{
+	struct view *v = arg;
+
+	view_burst_reply(v->bursts, &v->source, q);
 }
 
 static void on_attention(struct httpd_req *q, void *arg)
@@ -206,6 +215,11 @@ static void on_plan_request(struct httpd_req *q, void *arg)
 	serve(arg, q, on_plan);
 }
 
+static void on_burst_request(struct httpd_req *q, void *arg)
+{
+	serve(arg, q, on_burst);
+}
+
 static void on_attention_request(struct httpd_req *q, void *arg)
 {
 	serve(arg, q, on_attention);
@@ -229,6 +243,7 @@ void view_routes(struct view *v, struct httpd *d)
 	httpd_route(d, "GET", "/v1/queue", 0, on_queue_request, v);
 	httpd_route(d, "GET", "/v1/history", 0, on_history_request, v);
 	httpd_route(d, "GET", "/v1/plan", 0, on_plan_request, v);
+	httpd_route(d, "GET", "/v1/burst", 0, on_burst_request, v);
 	httpd_route(d, "GET", "/v1/attention", 0, on_attention_request, v);
 	httpd_route(d, "GET", "/v1/events", 0, on_events_request, v);
 	httpd_route(d, "GET", "/v1/tenants/{}/queue", 0, on_tenant_queue_request, v);
@@ -264,7 +279,8 @@ void view_machine(struct view *v, const struct machine *was, const struct machin
 }
 
 struct view *view_new(struct context *c, const struct tenants *tenants,
-		      const struct waiting *waiting, const struct last_plan *plan)
+		      const struct waiting *waiting, const struct last_plan *plan,
+		      struct bursts *bursts)
 {
 	struct view *v = mem_new(struct view);
 
@@ -272,6 +288,7 @@ struct view *view_new(struct context *c, const struct tenants *tenants,
 		(struct view_source){.c = c, .waiting = waiting, .process = loop_random(c->loop)};
 	v->tenants = tenants;
 	v->plan = plan;
+	v->bursts = bursts;
 	v->access = view_access_new(c, tenants);
 	v->gpus = gpu_sampler_new(c);
 	v->attention = attention_new(&v->source);

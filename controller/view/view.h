@@ -17,6 +17,7 @@
  *   GET /v1/queue           waiting pods of all tenants, in the order of the queue
  *   GET /v1/history         GPUs of the last 7 days by tenant and by state
  *   GET /v1/plan            what the newest plan decided
+ *   GET /v1/burst           what BurstPolicies decide on now
  *   GET /v1/attention       what needs attention: objects that need help, pods that wait too long
  *   GET /v1/events          changes of fleet and queue, as server-sent events (events.h)
  *   GET /v1/machines/NAME   one machine with its past states, failures and wipes
@@ -28,10 +29,12 @@
  * Tests: tests/unit/controller/view/test_view.c
  */
 struct view;
-/* waiting, plan: the published list and the newest plan, owned by the provisioner. They and tenants
- * must outlive the last request. */
+struct bursts;
+/* waiting, plan, bursts: the published list, the newest plan and the decisions of BurstPolicies,
+ * owned by the provisioner. They and tenants must outlive the last request. */
 struct view *view_new(struct context *c, const struct tenants *tenants,
-		      const struct waiting *waiting, const struct last_plan *plan);
+		      const struct waiting *waiting, const struct last_plan *plan,
+		      struct bursts *bursts);
 /* Afterwards the httpd with the routes must receive no further request. */
 void view_free(struct view *v);
 DEFINE_OWN(view)

@@ -170,9 +170,9 @@ static bool matches(const struct burst_policy_in *p, const struct burst_work *w)
 {
 	if (!burst_selects(&p->match, w->tenant, &w->traits))
 		return false;
-	for (size_t i = 0; i < w->nothers; i++)
+	for (size_t i = 0; i < w->others.n; i++)
 		/* mutant: burst-gang-half-matched */
-		if (!burst_selects(&p->match, w->tenant, &w->others[i]))
+		if (!burst_selects(&p->match, w->tenant, &w->others.v[i]))
 			return false;
 	if (p->match.products.n && (!w->product || !burst_named(&p->match.products, w->product)))
 		return false;
@@ -260,8 +260,8 @@ static int64_t part(int64_t is, int64_t of)
 
 static bool is_approved(const struct burst_policy_in *p, const struct burst_work *w)
 {
-	for (size_t i = 0; i < w->napproved_by; i++)
-		if (/* mutant: burst-approved-elsewhere */ str_eq(w->approved_by[i], p->name))
+	for (size_t i = 0; i < w->approved_by.n; i++)
+		if (/* mutant: burst-approved-elsewhere */ str_eq(w->approved_by.v[i], p->name))
 			return true;
 	return w->approved;
 }

@@ -275,8 +275,11 @@ struct burst_work {
 	int64_t pods;
 	/* traits: of the first pod. others: traits of the gang's other pods, without those that
 	 * equal `traits`; a policy must select all of them. */
-	struct burst_traits traits, *others;
-	size_t nothers;
+	struct burst_traits traits;
+	struct {
+		struct burst_traits *v;
+		size_t n;
+	} others;
 	/* GPUs of one pod. */
 	int64_t gpus;
 	/* GPU product that the work requests; NULL: any. */
@@ -298,8 +301,7 @@ struct burst_work {
 	/* True: approved for any policy. */
 	bool approved;
 	/* Names of the policies for which the work is approved. */
-	const char **approved_by;
-	size_t napproved_by;
+	struct burst_names approved_by;
 	/* Name of the user who approved the work, and the reason, as text; NULL: nobody. */
 	const char *approval;
 	/* Expected run time of the work in ms; 0: not known. */

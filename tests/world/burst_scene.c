@@ -93,6 +93,19 @@ void burst_pod(struct burst_scene *s, const char *name)
 	world_pod(&s->w, &s->w.tenants[0], name);
 }
 
+void burst_unfit_pod(struct burst_scene *s, const char *name)
+{
+	world_do(
+		&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
+		json_pack(
+			"{s:s,s:s,s:{s:s,s:s},s:{s:{s:s},s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
+			"apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace",
+			"default", "spec", "nodeSelector", "kubernetes.io/arch", "arm64",
+			"tolerations", "key", "nvidia.com/gpu", "operator", "Exists", "containers",
+			"name", "main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
+			"8"));
+}
+
 void burst_running(struct burst_scene *s, const char *name)
 {
 	world_wait_running(&s->w, &s->w.tenants[0], name, 1800);

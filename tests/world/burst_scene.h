@@ -27,6 +27,9 @@ void burst_stop(struct burst_scene *s);
 void burst_job_pod(struct sim_world *w, const char *name, json_t *notes);
 /* Creates a pod of team-a. */
 void burst_pod(struct burst_scene *s, const char *name);
+/* Creates a pod that no instance suits. The burst decision does not check the labels that a pod
+ * requires; the plan does. */
+void burst_unfit_pod(struct burst_scene *s, const char *name);
 /* Waits until the pod runs. */
 void burst_running(struct burst_scene *s, const char *name);
 void burst_gone(struct burst_scene *s, const char *name);

@@ -277,7 +277,6 @@ static void a_shadow_becomes_the_policy(void **state)
 	burst_stop(s);
 }
 
-/* The burst decision does not check the labels that a pod requires. The plan checks them. */
 static void what_fits_no_instance_has_none(void **state)
 {
 	struct burst_scene *s = burst_start(7319, "30");
@@ -285,15 +284,7 @@ static void what_fits_no_instance_has_none(void **state)
 	const json_t *row;
 
 	(void)state;
-	world_do(
-		&s->w, &s->w.tenants[0], "POST", "/api/v1/namespaces/default/pods",
-		json_pack(
-			"{s:s,s:s,s:{s:s,s:s},s:{s:{s:s},s:[{s:s,s:s}],s:[{s:s,s:s,s:{s:{s:s}}}]}}",
-			"apiVersion", "v1", "kind", "Pod", "metadata", "name", "arm", "namespace",
-			"default", "spec", "nodeSelector", "kubernetes.io/arch", "arm64",
-			"tolerations", "key", "nvidia.com/gpu", "operator", "Exists", "containers",
-			"name", "main", "image", "train:1", "resources", "limits", "nvidia.com/gpu",
-			"8"));
+	burst_unfit_pod(s, "arm");
 	world_run(&s->w, 200 * 1000);
 	o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
 	row = json_array_get(json_at(o, "status", "decisions"), 0);

@@ -218,7 +218,8 @@ static int setup(void **state)
 	d->c.lease = kube_lease_new(d->g, &lease);
 	d->c.ready = d->c.leading = true;
 	b->waiting = waiting_new(&d->c, on_published, b);
-	b->view = view_new(&d->c, d->tenants, b->waiting, provisioner_last_plan(d->provisioner));
+	b->view = view_new(&d->c, d->tenants, b->waiting, provisioner_last_plan(d->provisioner),
+			   provisioner_bursts(d->provisioner));
 	b->server = httpd_new(d->g);
 	view_routes(b->view, b->server);
 	http_mem_serve(d->net, VIEW, b->server);

@@ -403,8 +403,8 @@ static void a_policy_selects_work_whose_pods_all_match(void **state)
 		others[1] = i > 3 ? odd : traits;
 		s.work[0].traits = i > 3 ? traits : odd;
 		s.work[0].pods = 3;
-		s.work[0].others = others;
-		s.work[0].nothers = 2;
+		s.work[0].others.v = others;
+		s.work[0].others.n = 2;
 		expect(&s, i ? NO_POLICY : LAUNCHED, NULL, NULL);
 	}
 }
@@ -456,12 +456,11 @@ static void any_trigger_and_all_guards(void **state)
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	s.p[0].trigger.approval = true;
 	assert_int_equal(go(&s)->code, BURST_APPROVAL);
-	s.work[0].approved_by = (const char *[]){"another"};
-	s.work[0].napproved_by = 1;
+	s.work[0].approved_by = (struct burst_names){ONE("another"), 1};
 	assert_int_equal(go(&s)->code, BURST_APPROVAL);
-	s.work[0].approved_by = &s.p[0].name;
+	s.work[0].approved_by.v = &s.p[0].name;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
-	s.work[0].napproved_by = 0;
+	s.work[0].approved_by.n = 0;
 	s.work[0].approved = true;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	end(&s);
@@ -489,8 +488,7 @@ static void a_recommendation_names_offer_and_cost(void **state)
 	assert_int_equal(burst_why(d, 0).code, BURST_DEARER);
 	assert_int_equal(s.b->accounts[0].after, 0);
 	assert_int_equal(s.b->chosen, 0);
-	s.work[0].approved_by = &s.p[0].name;
-	s.work[0].napproved_by = 1;
+	s.work[0].approved_by = (struct burst_names){&s.p[0].name, 1};
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	assert_int_equal(s.b->accounts[0].after, EUR(150));
 	end(&s);
@@ -523,10 +521,9 @@ static void beyond_a_budget_that_asks_work_needs_an_approval(void **state)
 	assert_string_equal(burst_text(d, s.a), BEYOND COMMAND);
 	assert_null(d->offer);
 	assert_int_equal(s.b->accounts[0].after, 0);
-	s.work[0].approved_by = (const char *[]){"another"};
-	s.work[0].napproved_by = 1;
+	s.work[0].approved_by = (struct burst_names){ONE("another"), 1};
 	assert_int_equal(go(&s)->code, BURST_BEYOND);
-	s.work[0].approved_by = &s.p[0].name;
+	s.work[0].approved_by.v = &s.p[0].name;
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	assert_true(s.b->v[0].beyond);
 	assert_int_equal(s.b->accounts[0].after, EUR(150));

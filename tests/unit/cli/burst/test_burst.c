@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 #include "tests/unit/cli/verb.h"
 
-/* Tests `drover burst`, and with it cli/burst_file.c, controller/burst/policy_objects.c, and the
+/* Tests `drover burst`, and with it cli/burst/docs.c, controller/burst/policy_objects.c, and the
  * files of examples/burst/. */
 #define PLAN(...)                                                                                  \
 	verb_run("drover burst", cli_burst, NULL, (const char *const[]){"plan", __VA_ARGS__, NULL})
@@ -121,6 +121,15 @@ static void what_nothing_reads_is_refused_with_its_file(void **state)
 	verb_assert_said("/no/such/file: no such file");
 }
 
+static void a_plan_of_the_cluster_needs_the_cluster(void **state)
+{
+	(void)state;
+	assert_int_equal(PLAN("--kubeconfig", "/no/such/kubeconfig"), 1);
+	verb_assert_said("drover burst: /no/such/kubeconfig: No such file");
+	assert_int_not_equal(PLAN("-o", "input", "-f", EXAMPLE("research")), 0);
+	verb_assert_said("--output input is for the plan of a cluster, without -f");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +138,7 @@ int main(void)
 		cmocka_unit_test(policies_of_several_files_that_match_the_same_work_are_an_error),
 		cmocka_unit_test(a_policy_selects_by_namespace_labels_and_queue),
 		cmocka_unit_test(what_nothing_reads_is_refused_with_its_file),
+		cmocka_unit_test(a_plan_of_the_cluster_needs_the_cluster),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
