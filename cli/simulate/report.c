@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/money.h"
 #include "base/str.h"
 #include "planner/replay/bound.h"
 #include "planner/plan.h"
@@ -196,9 +197,60 @@ static json_t *timeline_of(const struct replay_spec *s, const struct replay *r)
 		const struct replay_sample *x = &r->samples[i];
 		const double at = (double)s->until_ms / 1000 / (double)r->nsamples * (double)i;
 
-		json_array_append_new(list, json_pack("{s:f, s:f, s:f, s:f, s:f}", "at", at, "used",
-						      x->used, "nodes", x->serving, "waiting",
-						      x->waiting, "queue", x->queue));
+		json_array_append_new(list,
+				      json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "at", at, "used",
+						x->used, "nodes", x->serving, "waiting", x->waiting,
+						"queue", x->queue, "cloud", x->cloud));
+	}
+	return list;
+}
+
+/* Returns the number of jobs that policy p decided on last, without launching anything, by the
+ * reason. */
+static json_t *left_of(const struct replay_spec *s, const struct replay *r,
+		       const struct burst_policy_in *p)
+{
+	json_t *o = json_object();
+
+	for (size_t i = 0; i < s->njobs; i++) {
+		const char *reason = burst_code_names[r->jobs[i].code];
+
+		if (r->jobs[i].policy == p)
+			json_object_set_new(o, reason, json_integer(json_int_at(o, reason) + 1));
+	}
+	return o;
+}
+
+/* Returns what each policy launched. */
+static json_t *bursts_of(const struct replay_spec *s, const struct replay *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < s->bursts->npolicies; i++) {
+		const struct burst_policy_in *p = &s->bursts->policies[i];
+		json_int_t launches = 0, pods = 0, nodes = 0;
+		char money[MONEY_TEXT];
+		int64_t cost = 0, node_ms = 0;
+
+		for (size_t k = 0; k < r->nlaunches; k++) {
+			const struct replay_launch *l = &r->launches[k];
+
+			if (l->policy != p)
+				continue;
+			launches++;
+			pods += l->pods;
+			nodes += l->nodes;
+			node_ms +=
+				l->nodes * ((l->end_ms < 0 ? s->until_ms : l->end_ms) - l->at_ms);
+			money_add_cost(&cost, l->cost);
+		}
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:s, s:s, s:o}", "policy",
+				  p->name, "mode", burst_mode_names[p->mode], "launches", launches,
+				  "pods", pods, "instances", nodes, "instanceHours",
+				  (double)node_ms / 3600000, "cost", money_format(cost, money),
+				  "currency", p->cost.currency, "jobsLeft", left_of(s, r, p)));
 	}
 	return list;
 }
@@ -226,6 +278,8 @@ static json_t *replay_of(const struct replay_spec *s)
 		      wait_of(&w), "tenants", tenants, "timeline", timeline_of(s, r), "plans",
 		      (json_int_t)r->plans, "boots", (json_int_t)r->boots, "wipes",
 		      (json_int_t)r->wipes);
+	if (s->bursts)
+		json_object_set_new(o, "bursts", bursts_of(s, r));
 	if (bound > 0)
 		json_object_set_new(o, "gap", json_real(1 - r->used_ms / bound));
 	return o;
@@ -251,7 +305,8 @@ json_t *report_make(const struct scenario *s)
 				   .times = s->times,
 				   .until_ms = s->until_ms ? s->until_ms : end_of(s),
 				   .samples = REPORT_SAMPLES,
-				   .window = WINDOW};
+				   .window = WINDOW,
+				   .bursts = s->bursts};
 	json_t *machines = machines_of(s->world),
 	       *o = json_pack("{s:s, s:o, s:o}", "scenario", s->name, "machines", machines, "plan",
 			      plan_of(s->world));

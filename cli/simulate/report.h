@@ -15,7 +15,10 @@
  *              claims: [...], fewest, gap}
  *   replay     {seconds, jobs, started, ended, gpus, usePercent, nodesPercent,
  *              boundPercent, gap, wait: {p50, p90, p99, max}, tenants: [...],
- *              timeline: [...], plans, boots, wipes}; absent without jobs
+ *              timeline: [...], plans, boots, wipes, bursts: [{policy, mode,
+ *              launches, pods, instances, instanceHours, cost, currency,
+ *              jobsLeft: {REASON: n}}]}; absent without jobs; bursts: absent
+ *              without BurstPolicies
  *
  * plan.fewest is a lower bound of the number of new machines, by the linear program of
  * planner/replay/bound.h. plan.gap is the number of new machines beyond plan.fewest, divided by

@@ -130,6 +130,40 @@ static void print_wait(const json_t *o, struct buf *out)
 	buf_puts(out, "\n");
 }
 
+/* Prints for how many jobs a policy launched nothing, by the reason of its last decision. */
+static void print_left(const json_t *left, struct buf *out)
+{
+	const char *reason;
+	json_t *n;
+
+	if (!json_object_size(left))
+		return;
+	buf_puts(out, "  not launched:");
+	json_object_foreach ((json_t *)left, reason, n)
+		buf_printf(out, " %s %lld", reason, (long long)json_integer_value(n));
+	buf_puts(out, "\n");
+}
+
+static void print_bursts(const json_t *bursts, struct buf *out)
+{
+	json_t *b;
+	size_t i;
+
+	if (!json_array_size(bursts))
+		return;
+	buf_printf(out, "\n%-24s %-10s %9s %6s %10s %9s %20s\n", "BURSTPOLICY", "MODE", "LAUNCHES",
+		   "PODS", "INSTANCES", "HOURS", "COST");
+	json_array_foreach (bursts, i, b) {
+		buf_printf(out, "%-24s %-10s %9lld %6lld %10lld %9.1f %16s %s\n",
+			   json_str_at(b, "policy"), json_str_at(b, "mode"),
+			   (long long)json_int_at(b, "launches"), (long long)json_int_at(b, "pods"),
+			   (long long)json_int_at(b, "instances"),
+			   real_at(b, "instanceHours", NULL), json_str_at(b, "cost"),
+			   json_str_at(b, "currency"));
+		print_left(json_object_get(b, "jobsLeft"), out);
+	}
+}
+
 static void print_replay(const json_t *r, struct buf *out)
 {
 	char text[STR_TIME_SIZE];
@@ -152,6 +186,7 @@ static void print_replay(const json_t *r, struct buf *out)
 		   real_at(r, "usePercent", NULL), real_at(r, "gpus", NULL),
 		   real_at(r, "nodesPercent", NULL), real_at(r, "boundPercent", NULL),
 		   real_at(r, "gap", NULL) * 100);
+	print_bursts(json_object_get(r, "bursts"), out);
 	buf_printf(out, "\n%-24s %8s %8s %11s %11s %11s %11s\n", "TENANT", "JOBS", "STARTED",
 		   "WAIT p50", "p90", "p99", "max");
 	json_array_foreach (json_object_get(r, "tenants"), i, t) {

@@ -18,6 +18,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/simulate/scenario.h"
+#include "controller/burst/policy_objects.h"
+#include "controller/burst/state.h"
 #include "controller/claims/world_objects.h"
 #include "controller/rules/proof.h"
 #include "controller/tenant/pod_groups.h"
@@ -93,7 +95,7 @@ static const struct field head_fields[] = {
 
 /* --- documents and their lines ---------------------------------------------------------------- */
 
-enum extra { SCENARIO = OBJECT_KINDS, POD, NODE, GROUP, KINDS };
+enum extra { SCENARIO = OBJECT_KINDS, BURST_STATE, POD, NODE, GROUP, KINDS };
 struct doc {
 	const struct scenario_doc *d;
 	/* enum object_kind_id or enum extra */
@@ -110,6 +112,10 @@ struct build {
 	struct map *of[KINDS];
 	/* the Scenario object; NULL: the file has none */
 	struct head *head;
+	const char *head_path;
+	/* the BurstState; NULL: the file has none */
+	const struct doc *state;
+	struct burst_input bursts;
 	size_t machines;
 	struct arena *a;
 	struct err *e;
@@ -152,24 +158,25 @@ static int refused(struct build *b, const struct doc *x, const char *kind)
 	const struct err said = *b->e;
 	const char *name = json_str_at(x->d->j, "metadata", "name");
 
-	return err_set(b->e, ERR_INVALID, 0, "%s:%zu: %s %.63s: %s", b->f->path,
+	return err_set(b->e, ERR_INVALID, 0, "%s:%zu: %s %.63s: %s", x->d->path,
 		       line_of(x->d, said.text), kind, str_or(name, "without a name"), said.text);
 }
 
 static int complain(struct build *b, const struct doc *x, const char *path, const char *what,
 		    const char *name)
 {
-	return err_set(b->e, ERR_INVALID, 0, "%s:%zu: %s: %s '%.63s'", b->f->path,
+	return err_set(b->e, ERR_INVALID, 0, "%s:%zu: %s: %s '%.63s'", x->d->path,
 		       line_of(x->d, path), path, what, str_or(name, ""));
 }
 
 static const char *kind_name(int kind)
 {
-	return kind == SCENARIO ? "Scenario"
-	       : kind == POD	? "Pod"
-	       : kind == NODE	? "Node"
-	       : kind == GROUP	? "PodGroup"
-				: object_kinds[kind].kind;
+	return kind == SCENARIO	     ? "Scenario"
+	       : kind == BURST_STATE ? "BurstState"
+	       : kind == POD	     ? "Pod"
+	       : kind == NODE	     ? "Node"
+	       : kind == GROUP	     ? "PodGroup"
+				     : object_kinds[kind].kind;
 }
 
 /* True if the document is a PodGroup or Workload in a version that the controller reads; then sets
@@ -201,8 +208,7 @@ static int find_kind(struct build *b, struct doc *x)
 	for (x->kind = 0; x->kind < GROUP; x->kind++) {
 		const bool core = x->kind == POD || x->kind == NODE;
 
-		if (!str_eq(kind, kind_name(x->kind)) || x->kind == OBJECT_DRAIN ||
-		    x->kind == OBJECT_BURST_POLICY)
+		if (!str_eq(kind, kind_name(x->kind)) || x->kind == OBJECT_DRAIN)
 			continue;
 		if (!str_eq(version, core ? "v1" : OBJECT_API_VERSION))
 			return complain(b, x, "apiVersion", "not a version of this kind:", version);
@@ -240,8 +246,55 @@ static int decode_head(struct build *b, struct doc *x)
 	if (b->head)
 		return complain(b, x, "kind", "a file has at most one", "Scenario");
 	b->head = arena_new_obj(b->a, struct head);
+	b->head_path = x->d->path;
 	if (fields_decode_strict(head_fields, j, NULL, b->head, b->a, b->e) < 0)
 		return refused(b, x, "Scenario");
+	return 0;
+}
+
+/* --- bursts ----------------------------------------------------------------------------------- */
+
+static int decode_state(struct build *b, struct doc *x)
+{
+	OWN_JSON j = scenario_body(x->d->j);
+
+	if (b->state)
+		return complain(b, x, "kind", "a file has at most one", "BurstState");
+	b->state = x;
+	if (burst_state_decode(j, &b->bursts, b->a, b->e) < 0)
+		return refused(b, x, "BurstState");
+	if (b->bursts.nwork)
+		return complain(b, x, "spec.work",
+				"remove it: simulate takes its work from the arrivals of the",
+				"Scenario");
+	return 0;
+}
+
+/* Sets b->s->bursts if the file has BurstPolicies. */
+static int take_bursts(struct build *b)
+{
+	const size_t n = map_size(b->of[OBJECT_BURST_POLICY]);
+	struct burst_policy_in *v = arena_calloc(b->a, n + 1, sizeof(*v));
+	struct burst_input *in = arena_new_obj(b->a, struct burst_input);
+
+	if (!n)
+		return 0;
+	if (!b->state)
+		return err_set(b->e, ERR_INVALID, 0,
+			       "%s: a BurstPolicy needs a BurstState with the offers of clouds "
+			       "(docs/simulate.md)",
+			       b->f->path);
+	if (!b->head || !b->head->spec.arrivals)
+		return err_set(b->e, ERR_INVALID, 0,
+			       "%s: a BurstPolicy needs jobs: set spec.arrivals of the Scenario",
+			       b->f->path);
+	*in = b->bursts;
+	in->policies = v;
+	for (size_t i = 0; i < b->f->n; i++)
+		if (b->docs[i].kind == OBJECT_BURST_POLICY)
+			v[in->npolicies++] =
+				burst_object_policy(b->docs[i].object, b->s->zones, b->a);
+	b->s->bursts = in;
 	return 0;
 }
 
@@ -561,6 +614,7 @@ static void take_head(struct build *b)
 	if (!h)
 		return;
 	s->arrivals = h->spec.arrivals;
+	s->path = b->head_path;
 	s->until_ms = h->spec.until;
 	s->times = (struct replay_times){
 		.boot_ms = h->spec.times.boot,
@@ -579,6 +633,8 @@ static int decode(struct build *b, struct doc *x)
 		return decode_object(b, x);
 	if (x->kind == GROUP)
 		return decode_group(b, x);
+	if (x->kind == BURST_STATE)
+		return decode_state(b, x);
 	return x->kind == SCENARIO ? decode_head(b, x) : 0;
 }
 
@@ -594,7 +650,7 @@ static int build(struct build *b)
 	for (size_t i = 0; i < b->f->n; i++)
 		if (put(b, &b->docs[i]) < 0)
 			return -1;
-	return put_head_machines(b);
+	return put_head_machines(b) < 0 ? -1 : take_bursts(b);
 }
 
 int scenario_build(const struct scenario_file *f, struct scenario *s, struct arena *a,
@@ -603,7 +659,7 @@ int scenario_build(const struct scenario_file *f, struct scenario *s, struct are
 	struct build b = {.f = f, .s = s, .a = a, .e = e};
 	int rc;
 
-	*s = (struct scenario){.world = world_new()};
+	*s = (struct scenario){.world = world_new(), .zones = zones_new()};
 	world_put_clamp(s->world, true);
 	for (int i = 0; i < KINDS; i++)
 		b.of[i] = map_new(NULL);
@@ -611,4 +667,12 @@ int scenario_build(const struct scenario_file *f, struct scenario *s, struct are
 	for (int i = 0; i < KINDS; i++)
 		map_free(b.of[i]);
 	return rc;
+}
+
+void scenario_done(struct scenario *s)
+{
+	world_free(s->world);
+	zones_free(s->zones);
+	s->world = NULL;
+	s->zones = NULL;
 }

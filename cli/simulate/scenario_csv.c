@@ -25,9 +25,27 @@
 #define TIME_MAX (INT64_C(10) * 366 * 86400) /* largest time span, ten years in seconds */
 #define COUNT_MAX 4096
 
-enum column { TIME, TENANT, COUNT, GPUS, CPU, MEMORY, DURATION, GANG, COLUMNS };
-static const char *const names[COLUMNS] = {"time", "tenant", "count",	   "gpus",
-					   "cpu",  "memory", "duration_s", "gang"};
+enum column {
+	TIME,
+	TENANT,
+	COUNT,
+	GPUS,
+	CPU,
+	MEMORY,
+	DURATION,
+	/* The columns from here on are optional. */
+	GANG,
+	PRODUCT,
+	PRIORITY,
+	SAVES,
+	APPROVED,
+	SLACK,
+	CLASS,
+	COLUMNS
+};
+static const char *const names[COLUMNS] = {
+	"time", "tenant",  "count",    "gpus",		 "cpu",	     "memory",	"duration_s",
+	"gang", "product", "priority", "checkpointable", "approved", "slack_s", "data_class"};
 
 enum clock { UNKNOWN, SINCE_BEGINNING, SINCE_1970 };
 struct reader {
@@ -247,10 +265,47 @@ static bool cells_are_there(const struct reader *r, size_t n)
 	return true;
 }
 
+/* Returns the cell of an optional column; "": the file has no such column. */
+static const char *optional(const struct reader *r, char cell[CELLS][CELL], enum column c)
+{
+	return r->at[c] < 0 ? "" : cell[r->at[c]];
+}
+
+/* Sets *out to the number in the cell of an optional column; 0 if there is none. */
+static int maybe_number(struct reader *r, char cell[CELLS][CELL], enum column c, int64_t min,
+			int64_t max, int64_t *out)
+{
+	const char *text = optional(r, cell, c);
+
+	*out = 0;
+	return *text ? number(r, c, text, min, max, out) : 0;
+}
+
+/* Reads the optional cells of a line into *j. */
+static int read_more(struct reader *r, char cell[CELLS][CELL], struct replay_job *j)
+{
+	const char *product = optional(r, cell, PRODUCT), *class = optional(r, cell, CLASS);
+	int64_t gang, saves, approved, slack;
+
+	if (maybe_number(r, cell, GANG, 0, 1, &gang) < 0 ||
+	    maybe_number(r, cell, SAVES, 0, 1, &saves) < 0 ||
+	    maybe_number(r, cell, APPROVED, 0, 1, &approved) < 0 ||
+	    maybe_number(r, cell, PRIORITY, INT32_MIN, INT32_MAX, &j->priority) < 0 ||
+	    maybe_number(r, cell, SLACK, 0, TIME_MAX, &slack) < 0)
+		return -1;
+	j->gang = gang != 0;
+	j->saves = saves != 0;
+	j->approved = approved != 0;
+	j->product = *product ? arena_strdup(r->a, product) : NULL;
+	j->data_class = *class ? arena_strdup(r->a, class) : NULL;
+	j->start_by_ms = slack * 1000;
+	return 0;
+}
+
 static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 {
 	struct replay_job j = {0};
-	int64_t time, count, duration, gang = 0;
+	int64_t time, count, duration;
 
 	if (!n) /* the line has only separators */
 		return 0;
@@ -265,9 +320,7 @@ static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 	if (time_of(r, cell[r->at[TIME]], &time) < 0 ||
 	    number(r, COUNT, cell[r->at[COUNT]], 1, COUNT_MAX, &count) < 0 ||
 	    number(r, DURATION, cell[r->at[DURATION]], 1, TIME_MAX, &duration) < 0 ||
-	    (r->at[GANG] >= 0 && *cell[r->at[GANG]] &&
-	     number(r, GANG, cell[r->at[GANG]], 0, 1, &gang) < 0) ||
-	    size_of(r, cell, &j.requests) < 0)
+	    read_more(r, cell, &j) < 0 || size_of(r, cell, &j.requests) < 0)
 		return -1;
 	j.tenant = world_tenant_name(r->s->world, cell[r->at[TENANT]]);
 	if (!j.tenant)
@@ -279,7 +332,6 @@ static int read_job(struct reader *r, char cell[CELLS][CELL], size_t n)
 	j.at_ms = time;
 	j.takes_ms = duration * 1000;
 	j.pods = (uint32_t)count;
-	j.gang = gang != 0;
 	mem_grow(r->s->jobs, r->s->njobs, r->cap);
 	r->s->jobs[r->s->njobs++] = j;
 	return 0;
@@ -336,6 +388,10 @@ int scenario_arrivals(struct scenario *s, const char *path, const char *text, si
 	rc = skip_mark(&r, &text, &len) < 0 ? -1 : read_lines(&r, text, len);
 	for (size_t i = 0; i < s->njobs && r.clock == SINCE_1970; i++)
 		s->jobs[i].at_ms -= r.first;
+	/* So far the latest start counts from the arrival. */
+	for (size_t i = 0; i < s->njobs; i++)
+		if (s->jobs[i].start_by_ms)
+			s->jobs[i].start_by_ms += s->jobs[i].at_ms;
 	kept = arena_calloc(a, s->njobs + 1, sizeof(*kept));
 	if (s->njobs)
 		memcpy(kept, s->jobs, s->njobs * sizeof(*kept));

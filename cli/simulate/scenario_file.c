@@ -47,9 +47,9 @@ static int put(struct scenario_file *f, json_t *j, const struct scenario_doc *at
 	if (f->n == DOCS_MAX || !json_is_object(j)) {
 		json_decref(j);
 		return f->n == DOCS_MAX ? err_set(e, ERR_INVALID, 0, "%s: more than %d objects",
-						  f->path, DOCS_MAX)
+						  at->path, DOCS_MAX)
 					: err_set(e, ERR_INVALID, 0, "%s:%zu: want an object",
-						  f->path, at->line);
+						  at->path, at->line);
 	}
 	mem_grow(f->v, f->n, f->cap);
 	f->v[f->n] = *at;
@@ -140,7 +140,7 @@ static int add_items(struct scenario_file *f, const json_t *list, const struct s
 			json_object_set_new(one, "tenant", json_string(tenant));
 		if (is_list(one))
 			rc = err_set(e, ERR_INVALID, 0,
-				     "%s:%zu: a List inside a List is not supported", f->path,
+				     "%s:%zu: a List inside a List is not supported", at.path,
 				     at.line);
 		if (rc < 0 || put(f, json_incref(one), &at, e) < 0)
 			return -1;
@@ -149,20 +149,19 @@ static int add_items(struct scenario_file *f, const json_t *list, const struct s
 	return 0;
 }
 
-static int add(struct scenario_file *f, const char *text, size_t len, size_t line, struct err *e)
+static int add(struct scenario_file *f, const struct scenario_doc *at, struct err *e)
 {
-	const struct scenario_doc at = {.text = text, .len = len, .line = line};
 	json_t *j;
 	int rc;
 
-	if (is_blank(text, len))
+	if (is_blank(at->text, at->len))
 		return 0;
-	j = yaml_parse(text, len, e);
+	j = yaml_parse(at->text, at->len, e);
 	if (!j)
-		return err_wrap(e, "%s: document at line %zu", f->path, line);
+		return err_wrap(e, "%s: document at line %zu", at->path, at->line);
 	if (!is_list(j))
-		return put(f, j, &at, e);
-	rc = add_items(f, j, &at, e);
+		return put(f, j, at, e);
+	rc = add_items(f, j, at, e);
 	json_decref(j);
 	return rc;
 }
@@ -182,14 +181,14 @@ json_t *scenario_body(const json_t *doc)
 	return j;
 }
 
-int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
-		   struct err *e)
+int scenario_add(struct scenario_file *f, const char *path, const char *text, size_t len,
+		 struct err *e)
 {
 	/* byte order mark, which Windows editors write */
 	static const char mark[] = "\xef\xbb\xbf";
-	size_t begin = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0, line = 1, first = 1;
+	struct scenario_doc d = {.path = path, .line = 1};
+	size_t begin = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0, line = 1;
 
-	*f = (struct scenario_file){.path = path};
 	if (len > SCENARIO_BYTES)
 		return err_set(e, ERR_INVALID, 0, "%s: more than %zu MiB", path,
 			       SCENARIO_BYTES >> 20);
@@ -197,15 +196,26 @@ int scenario_parse(struct scenario_file *f, const char *path, const char *text, 
 		const size_t end = line_end(text, len, at);
 
 		if (is_cut(text, len, at)) {
-			if (add(f, text + begin, at - begin, first, e) < 0)
+			d.text = text + begin;
+			d.len = at - begin;
+			if (add(f, &d, e) < 0)
 				return -1;
 			/* continue on the same line, because an object may follow the marker */
 			begin = at + 3;
-			first = line;
+			d.line = line;
 		}
 		at = end;
 	}
-	return add(f, text + begin, len - begin, first, e);
+	d.text = text + begin;
+	d.len = len - begin;
+	return add(f, &d, e);
+}
+
+int scenario_parse(struct scenario_file *f, const char *path, const char *text, size_t len,
+		   struct err *e)
+{
+	*f = (struct scenario_file){.path = path};
+	return scenario_add(f, path, text, len, e);
 }
 
 void scenario_file_done(struct scenario_file *f)

@@ -17,11 +17,13 @@
 #include "cli/simulate/what_if.h"
 
 #define CHANGES 32
+#define FILES 16
 #define OUT_MAX ((size_t)64 << 20)
 
 enum format { TABLE, JSON, SVG };
 struct simulate_args {
-	const char *path;
+	const char *paths[FILES];
+	size_t npaths;
 	enum format format;
 	const char *changes[CHANGES];
 	size_t nchanges;
@@ -52,12 +54,12 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 		v->changes[v->nchanges++] = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (v->path)
-			argp_error(st, "one file at a time");
-		v->path = arg;
+		if (v->npaths == FILES)
+			argp_error(st, "at most %d files", FILES);
+		v->paths[v->npaths++] = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (!v->path)
+		if (!v->npaths)
 			argp_error(st, "give a scenario file");
 		return 0;
 	default:
@@ -68,13 +70,15 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse,
-	.args_doc = "FILE",
+	.args_doc = "FILE...",
 	.doc = "Plan a fleet from a file with the planner of the controller, and replay jobs that "
-	       "arrive over time. FILE is a scenario in YAML, or the output of `drover snapshot`. "
-	       "No cluster is read or changed.\v"
+	       "arrive over time. FILE is a scenario in YAML, or the output of `drover snapshot`; "
+	       "several files are read as one. No cluster is read or changed.\v"
 	       "Examples:\n  drover snapshot --tenants -o now.yaml && drover simulate now.yaml\n"
 	       "  drover simulate examples/simulate/two-tenants.yaml\n"
 	       "  drover simulate month.yaml -o svg >month.svg\n"
+	       "  drover simulate examples/burst/scenarios/month.yaml \\\n"
+	       "      examples/burst/overflow.yaml\n"
 	       "  drover simulate month.yaml --what-if machines+=10 --what-if pool.h100.max=80\n"
 	       "A change is one of " WHAT_IF_FORMS ". docs/simulate.md describes the file.",
 };
@@ -96,7 +100,7 @@ static char *beside(const char *path, const char *name)
 	return mem_printf("%.*s/%s", (int)(slash - path), path, name);
 }
 
-static int read_arrivals(const char *path, struct scenario *s, struct arena *a, struct err *e)
+static int read_arrivals(struct scenario *s, struct arena *a, struct err *e)
 {
 	char *name, *text;
 	size_t len;
@@ -104,7 +108,7 @@ static int read_arrivals(const char *path, struct scenario *s, struct arena *a, 
 
 	if (!s->arrivals)
 		return 0;
-	name = beside(path, s->arrivals);
+	name = beside(s->path, s->arrivals);
 	text = file_text(name, SCENARIO_BYTES, &len, e);
 	if (text)
 		rc = scenario_arrivals(s, name, text, len, a, e);
@@ -121,9 +125,9 @@ static json_t *simulate(const struct scenario_file *f, struct err *e)
 	struct scenario s;
 	json_t *report = NULL;
 
-	if (scenario_build(f, &s, a, e) == 0 && read_arrivals(f->path, &s, a, e) == 0)
+	if (scenario_build(f, &s, a, e) == 0 && read_arrivals(&s, a, e) == 0)
 		report = report_make(&s);
-	world_free(s.world);
+	scenario_done(&s);
 	return report;
 }
 
@@ -167,21 +171,33 @@ static int run(const struct simulate_args *v, struct scenario_file *f, struct er
 	return report ? print(v, report, before) : failed(e);
 }
 
+/* Reads the files into *f and texts, which the caller frees. */
+static int read_files(const struct simulate_args *v, struct scenario_file *f, char **texts,
+		      struct err *e)
+{
+	size_t len;
+
+	f->path = v->paths[0];
+	for (size_t i = 0; i < v->npaths; i++) {
+		texts[i] = file_text(v->paths[i], SCENARIO_BYTES, &len, e);
+		if (!texts[i] || scenario_add(f, v->paths[i], texts[i], len, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int cli_simulate(int argc, char **argv)
 {
 	struct simulate_args v = {0};
 	struct scenario_file f = {0};
+	char *texts[FILES] = {0};
 	struct err e;
-	char *text;
-	size_t len;
 	int rc;
 
 	args_parse(&argp, argc, argv, &v);
-	text = file_text(v.path, SCENARIO_BYTES, &len, &e);
-	if (!text)
-		return failed(&e);
-	rc = scenario_parse(&f, v.path, text, len, &e) < 0 ? failed(&e) : run(&v, &f, &e);
+	rc = read_files(&v, &f, texts, &e) < 0 ? failed(&e) : run(&v, &f, &e);
 	scenario_file_done(&f);
-	free(text);
+	for (size_t i = 0; i < v.npaths; i++)
+		free(texts[i]);
 	return rc;
 }

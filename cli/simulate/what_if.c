@@ -35,7 +35,8 @@ static json_t *head(struct scenario_file *f)
 		j = json_pack("{s:s, s:s, s:{s:s}}", "apiVersion", OBJECT_API_VERSION, "kind",
 			      "Scenario", "metadata", "name", "what-if");
 		mem_grow(f->v, f->n, f->cap);
-		f->v[f->n++] = (struct scenario_doc){j, "", 0, 1};
+		f->v[f->n++] =
+			(struct scenario_doc){.j = j, .path = f->path, .text = "", .line = 1};
 	}
 	return sub(j, "spec");
 }

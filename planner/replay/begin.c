@@ -139,7 +139,7 @@ static void read_jobs(struct replaying *r, struct arena *a, struct arena *tmp)
 		r->order[i] = i;
 		r->first[i] = pods;
 		pods += s->jobs[i].pods;
-		r->out->jobs[i] = (struct replay_ran){-1, -1};
+		r->out->jobs[i] = (struct replay_ran){.start_ms = -1, .end_ms = -1};
 	}
 	r->first[s->njobs] = pods;
 	r->owner = arena_calloc(tmp, (size_t)pods + 1, sizeof(*r->owner));

@@ -53,60 +53,13 @@ static void advance(struct replaying *r, int64_t to)
 		x->serving += r->serving * share;
 		x->waiting += r->waiting * share;
 		x->queue += r->queue * share;
+		x->cloud += r->cloud * share;
 		t = end;
 	}
 	r->now = to;
 }
 
 /* --- pods ------------------------------------------------------------------------------------- */
-
-static void put_pod(struct replaying *r, uint32_t pod, const char *node)
-{
-	const struct replay_job *j = &r->s->jobs[r->owner[pod]];
-	struct world_toleration all = {.op = WORLD_TOLERATES_EXISTS};
-	char name[NAME_SIZE], gang[NAME_SIZE];
-	struct world_pod p = {.tenant = j->tenant,
-			      .ns = REPLAY_OURS,
-			      .name = name,
-			      .uid = name,
-			      .node = node,
-			      .unschedulable = !node,
-			      .since = j->at_ms,
-			      .priority = j->priority,
-			      .requests = j->requests,
-			      .tolerations = {&all, 1}};
-
-	(void)str_format(name, sizeof(name), REPLAY_OURS "%010u", pod);
-	(void)str_format(gang, sizeof(gang), REPLAY_OURS "%u", r->owner[pod]);
-	if (j->gang) {
-		p.gang.key = gang;
-		p.gang.min = j->pods;
-	}
-	(void)world_put_pod(r->w, &p);
-}
-
-static void show(struct replaying *r, struct replay_line *l)
-{
-	while (l->shown < l->n && (!r->s->window || l->waiting < r->s->window)) {
-		const uint32_t job = l->v[l->shown++];
-
-		for (uint32_t p = r->first[job]; p < r->first[job + 1]; p++)
-			put_pod(r, p, NULL);
-		l->waiting += r->s->jobs[job].pods;
-		r->dirty = true;
-	}
-}
-
-static struct replay_line *line_of(struct replaying *r, const char *tenant)
-{
-	struct replay_line *l = map_get(r->lines, tenant);
-
-	if (!l) {
-		l = mem_new(struct replay_line);
-		map_put(r->lines, tenant, l);
-	}
-	return l;
-}
 
 static void line_free(void *p)
 {
@@ -117,14 +70,14 @@ static void line_free(void *p)
 static void job_comes(struct replaying *r, uint32_t job)
 {
 	const struct replay_job *j = &r->s->jobs[job];
-	struct replay_line *l = line_of(r, j->tenant);
+	struct replay_line *l = replay_line_of(r, j->tenant);
 
 	mem_grow(l->v, l->n, l->cap);
 	l->v[l->n++] = job;
 	r->left[job] = j->pods;
 	r->queue += j->pods;
 	r->waiting += replay_gpus(&j->requests) * j->pods;
-	show(r, l);
+	replay_show(r, l);
 }
 
 static void pod_starts(struct replaying *r, uint32_t pod)
@@ -132,22 +85,17 @@ static void pod_starts(struct replaying *r, uint32_t pod)
 	const uint32_t job = r->owner[pod];
 	const struct replay_job *j = &r->s->jobs[job];
 	struct replay_slot *s = &r->slots[r->place[pod]];
-	const double gpus = replay_gpus(&j->requests);
 
-	put_pod(r, pod, s->node);
+	replay_put_pod(r, pod, s->node);
 	s->pods++;
 	s->gen++;
-	r->queue--;
-	line_of(r, j->tenant)->waiting--;
-	r->waiting -= gpus;
-	r->used += gpus;
-	if (--r->left[job] == 0) {
-		r->out->jobs[job].start_ms = r->now;
-		if (j->gang)
-			replay_push(r, j->takes_ms, JOB_ENDS, job, 0);
-	}
+	replay_line_of(r, j->tenant)->waiting--;
+	r->used += replay_gpus(&j->requests);
+	replay_pod_started(r, job);
 	if (!j->gang)
 		replay_push(r, j->takes_ms, POD_ENDS, pod, 0);
+	else if (!r->left[job])
+		replay_push(r, j->takes_ms, JOB_ENDS, job, 0);
 }
 
 static void pod_ends(struct replaying *r, uint32_t pod)
@@ -155,17 +103,14 @@ static void pod_ends(struct replaying *r, uint32_t pod)
 	const uint32_t job = r->owner[pod];
 	const struct replay_job *j = &r->s->jobs[job];
 	struct replay_slot *s = &r->slots[r->place[pod]];
-	char name[NAME_SIZE];
 
-	(void)str_format(name, sizeof(name), REPLAY_OURS "%010u", pod);
-	(void)world_del_pod(r->w, j->tenant, REPLAY_OURS, name);
+	replay_del_pod(r, pod);
 	r->place[pod] = REPLAY_NOWHERE;
 	r->used -= replay_gpus(&j->requests);
 	s->pods--;
 	replay_rests(r, s);
 	r->dirty = true;
-	if (++r->ended[job] == j->pods)
-		r->out->jobs[job].end_ms = r->now;
+	replay_pod_ended(r, job);
 }
 
 /* --- machines --------------------------------------------------------------------------------- */
@@ -260,21 +205,13 @@ static struct replay_slot *of_claim(const struct replaying *r, const char *claim
 					      : map_get(r->by_claim, claim);
 }
 
-/* Returns the number of the simulated pod that *x is about; REPLAY_NOWHERE: x is a pod of the
- * initial world. */
-static uint32_t pod_of(const struct plan_pod *x)
-{
-	return str_eq(x->ns, REPLAY_OURS) ? (uint32_t)strtoul(x->name + 1, NULL, 10)
-					  : REPLAY_NOWHERE;
-}
-
 /* Marks the slots on which pods are planned (replay_slot.wanted). For each simulated pod that is
  * placed on a Node, stores the slot in r->place and counts the pod in r->ready. */
 static void read_pods(struct replaying *r, const struct plan *p)
 {
 	for (size_t i = 0; i < p->npods; i++) {
 		const struct plan_pod *x = &p->pods[i];
-		const uint32_t pod = pod_of(x);
+		const uint32_t pod = replay_pod_of(x);
 		struct replay_slot *s = x->outcome == PLAN_ON_NODE
 						? replay_of_node(r, x->tenant, x->target)
 					: x->outcome == PLAN_ON_CLAIM ? of_claim(r, x->target)
@@ -300,7 +237,7 @@ struct starts {
 static void decide_starts(struct replaying *r, const struct plan *p, struct starts *go)
 {
 	for (size_t i = 0; i < p->npods; i++) {
-		const uint32_t pod = pod_of(&p->pods[i]);
+		const uint32_t pod = replay_pod_of(&p->pods[i]);
 		const uint32_t job = pod == REPLAY_NOWHERE ? 0 : r->owner[pod];
 
 		if (pod == REPLAY_NOWHERE || r->place[pod] == REPLAY_NOWHERE)
@@ -313,8 +250,8 @@ static void decide_starts(struct replaying *r, const struct plan *p, struct star
 		go->v[go->n++] = pod;
 	}
 	for (size_t i = 0; i < p->npods; i++)
-		if (pod_of(&p->pods[i]) != REPLAY_NOWHERE)
-			r->ready[r->owner[pod_of(&p->pods[i])]] = 0;
+		if (replay_pod_of(&p->pods[i]) != REPLAY_NOWHERE)
+			r->ready[r->owner[replay_pod_of(&p->pods[i])]] = 0;
 }
 
 static bool waits(const struct replaying *r)
@@ -338,6 +275,7 @@ static void plan(struct replaying *r)
 	p = plan_make(r->w, r->now, a);
 	r->out->plans++;
 	read_pods(r, p);
+	replay_clouds_plan(r, p);
 	decide_starts(r, p, &go);
 	nclaims = p->nclaims;
 	opened = arena_calloc(a, nclaims + 1, sizeof(struct replay_slot *));
@@ -354,8 +292,9 @@ static void plan(struct replaying *r)
 	for (size_t i = 0; i < go.n; i++)
 		pod_starts(r, go.v[i]);
 	for (size_t i = 0; i < go.n; i++)
-		show(r, line_of(r, r->s->jobs[r->owner[go.v[i]]].tenant));
+		replay_show(r, replay_line_of(r, r->s->jobs[r->owner[go.v[i]]].tenant));
 	free(go.v);
+	replay_clouds_look(r, false);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -371,6 +310,15 @@ static void happens(struct replaying *r, const struct replay_event *e)
 	case JOB_ENDS:
 		for (uint32_t p = r->first[e->it]; p < r->first[e->it + 1]; p++)
 			pod_ends(r, p);
+		break;
+	case CLOUDS_LOOK:
+		replay_clouds_look(r, true);
+		break;
+	case CLOUD_STARTS:
+		replay_cloud_starts(r, e->it);
+		break;
+	case CLOUD_ENDS:
+		replay_cloud_ends(r, e->it);
 		break;
 	case NODE_READY:
 		node_ready(r, s);
@@ -436,7 +384,11 @@ struct replay *replay_run(const struct replay_spec *s, struct arena *a)
 	out->nsamples = s->samples;
 	out->samples = arena_calloc(a, s->samples, sizeof(*out->samples));
 	replay_begin(&r, a, tmp);
+	if (s->bursts)
+		r.clouds = replay_clouds_new(s, a);
 	loop(&r);
+	replay_clouds_result(r.clouds, out);
+	replay_clouds_free(r.clouds);
 	for (uint32_t i = 0; i < r.nslots; i++)
 		arena_free(r.slots[i].arena);
 	map_free(r.by_machine);

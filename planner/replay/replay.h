@@ -2,6 +2,7 @@
 #define PLANNER_REPLAY_REPLAY_H
 
 #include "base/arena.h"
+#include "planner/burst/burst.h"
 #include "planner/world.h"
 
 /*
@@ -21,11 +22,19 @@
  * than `window` of the tenant's visible pods wait. Jobs behind these could only fill small gaps,
  * and would cost computing time in each plan.
  *
+ * With policies (replay_spec.bursts), burst_decide() decides on the jobs that a plan does not
+ * place, after each plan and at least every REPLAY_LOOK_MS. A gang, or a pod of another job, that
+ * it sends to a cloud leaves the queue of the planner. It runs on instances of its own from
+ * cost.boot_ms after the decision until its end, and costs what it was charged. Clouds refuse
+ * nothing. Policies of mode Shadow launch nothing, those of mode Recommend what is approved.
+ *
  * Objects of the initial world remain: its bound pods run without end; its waiting pods keep
  * waiting and are planned, too; its claims continue from their present state. Machines do not fail,
  * and disruption budgets of pools are ignored.
- * Tests: tests/unit/planner/replay/test_replay.c
+ * Tests: tests/unit/planner/replay/test_replay.c, tests/unit/planner/replay/test_clouds.c
  */
+#define REPLAY_LOOK_MS ((int64_t)60 * 1000)
+
 struct replay_job {
 	int64_t at_ms, takes_ms;
 	const char *tenant;
@@ -34,7 +43,15 @@ struct replay_job {
 	/* Requests of each pod of the job. */
 	struct resources requests;
 	int64_t priority;
+	/* GPU product (label REPLAY_PRODUCT) that the pods require; NULL: any. */
+	const char *product;
+	/* The members from here on matter to BurstPolicies only. saves, approved, data_class: as in
+	 * struct burst_work. start_by_ms: latest start; 0: no deadline. */
+	bool saves, approved;
+	const char *data_class;
+	int64_t start_by_ms;
 };
+#define REPLAY_PRODUCT "nvidia.com/gpu.product"
 
 struct replay_times {
 	int64_t boot_ms, drain_ms, wipe_ms, settle_ms;
@@ -55,6 +72,9 @@ struct replay_spec {
 	/* Number of waiting pods of one tenant from which on no further job is shown to the
 	 * planner; 0: all jobs are shown. */
 	size_t window;
+	/* Input of burst_decide() without the work, which the replay adds. `now` is the Unix time
+	 * in ms at which the replay begins; launches: earlier launches. NULL: no bursts. */
+	const struct burst_input *bursts;
 };
 
 /* Averages over one sample period; each sample period has equal length. */
@@ -67,6 +87,21 @@ struct replay_sample {
 	double waiting;
 	/* Number of pods that have not started. */
 	double queue;
+	/* GPUs that running pods in clouds request. */
+	double cloud;
+};
+
+/* Instances that a policy launched for one piece of work. */
+struct replay_launch {
+	const struct burst_policy_in *policy;
+	const struct burst_offer *offer;
+	/* Index of the job in replay_spec.jobs, and number of its pods that ran here. */
+	uint32_t job, pods;
+	/* Times of the launch and of the work's end; end_ms -1: not before until_ms. */
+	int64_t at_ms, end_ms;
+	int64_t nodes;
+	/* What the launch costs, in millionths of the policy's currency. */
+	int64_t cost;
 };
 
 struct replay {
@@ -76,6 +111,10 @@ struct replay {
 		int64_t start_ms;
 		/* Time at which the last pod of the job ended; -1: not before until_ms. */
 		int64_t end_ms;
+		/* With bursts: the last policy that decided on the job without launching anything,
+		 * and its reason; policy NULL: none did, or the last decision was a launch. */
+		const struct burst_policy_in *policy;
+		enum burst_code code;
 	} * jobs;
 	struct replay_sample *samples;
 	size_t nsamples;
@@ -84,6 +123,9 @@ struct replay {
 	/* used_ms: GPUs of running pods, times ms. serving_ms: GPUs of Nodes, times ms. */
 	double used_ms, serving_ms;
 	size_t plans, boots, wipes;
+	/* All launches, in the order of their decisions. */
+	struct replay_launch *launches;
+	size_t nlaunches;
 };
 struct replay *replay_run(const struct replay_spec *s, struct arena *a);
 

@@ -2,19 +2,31 @@
 #define PLANNER_REPLAY_IMPL_H
 
 #include "base/map.h"
+#include "planner/plan.h"
 #include "planner/planning.h"
 #include "planner/replay/replay.h"
 
 /*
- * replay_impl: state of one replay_run(). Each machine is a slot. begin.c creates the state
- * from the world, slots.c updates slots, replay.c runs the simulation.
+ * replay_impl: state of one replay_run(). Each machine is a slot. begin.c creates the state from
+ * the world, slots.c updates slots, pods.c the pods of jobs, clouds.c runs work in clouds,
+ * replay.c runs the simulation.
  * Tests: tests/unit/planner/replay/test_replay.c
  */
 /* Namespace of the simulated jobs' pods, and prefix of all names that the replay creates. */
 #define REPLAY_OURS "@"
 #define REPLAY_NOWHERE UINT32_MAX
 
-enum replay_what { POD_ENDS, JOB_ENDS, NODE_READY, NODE_IDLE, MACHINE_FREE };
+enum replay_what {
+	POD_ENDS,
+	JOB_ENDS,
+	CLOUDS_LOOK,
+	CLOUD_STARTS,
+	CLOUD_ENDS,
+	/* Events of slots; replay_event.it is the index of the slot. */
+	NODE_READY,
+	NODE_IDLE,
+	MACHINE_FREE
+};
 struct replay_event {
 	int64_t at;
 	/* Number of the event in the order of creation; orders events of equal time. */
@@ -54,6 +66,7 @@ struct replay_line {
 	size_t waiting;
 };
 
+struct replay_clouds;
 struct replaying {
 	const struct replay_spec *s;
 	struct replay *out;
@@ -89,9 +102,11 @@ struct replaying {
 	/* Number of the last plan, counted from 1. */
 	size_t plan;
 	bool dirty;
-	double used, serving, waiting, queue;
+	double used, serving, waiting, queue, cloud;
 	/* Number of waiting pods of the initial world. */
 	size_t foreign;
+	/* NULL: no bursts. */
+	struct replay_clouds *clouds;
 };
 
 double replay_gpus(const struct resources *r);
@@ -105,6 +120,35 @@ void replay_rests(struct replaying *r, struct replay_slot *s);
 /* Replaces the slot's claim by a deep copy of c. */
 void replay_set_claim(struct replay_slot *s, const struct world_claim *c);
 struct replay_slot *replay_of_node(const struct replaying *r, const char *tenant, const char *node);
+
+/* Pods of simulated jobs (pods.c). replay_put_pod() puts one into the world; node NULL: it
+ * waits. */
+void replay_put_pod(struct replaying *r, uint32_t pod, const char *node);
+/* Removes the simulated pod from the world. */
+void replay_del_pod(struct replaying *r, uint32_t pod);
+/* Makes jobs of the line visible to the planner until `window` pods wait. */
+void replay_show(struct replaying *r, struct replay_line *l);
+struct replay_line *replay_line_of(struct replaying *r, const char *tenant);
+/* Returns the number of the simulated pod that *x is about; REPLAY_NOWHERE: x is a pod of the
+ * initial world. */
+uint32_t replay_pod_of(const struct plan_pod *x);
+/* Counts one pod of the job as started, or as ended, now. */
+void replay_pod_started(struct replaying *r, uint32_t job);
+void replay_pod_ended(struct replaying *r, uint32_t job);
+
+/* Work in clouds (clouds.c). All but replay_clouds_new() accept replaying.clouds NULL. a: arena of
+ * the result. */
+struct replay_clouds *replay_clouds_new(const struct replay_spec *s, struct arena *a);
+void replay_clouds_free(struct replay_clouds *c);
+/* Takes over the work that plan p does not place. */
+void replay_clouds_plan(struct replaying *r, const struct plan *p);
+/* Decides on that work, and launches. timed: called by a CLOUDS_LOOK event. */
+void replay_clouds_look(struct replaying *r, bool timed);
+/* Copies all launches to *out. */
+void replay_clouds_result(const struct replay_clouds *c, struct replay *out);
+/* Starts, and ends, the work of launch number i. */
+void replay_cloud_starts(struct replaying *r, uint32_t i);
+void replay_cloud_ends(struct replaying *r, uint32_t i);
 
 /* Fills *r: reads machines, claims, Nodes and pods of the world into slots, and sorts the jobs. a:
  * arena of the result; tmp: arena that lives as long as the run. */

@@ -31,7 +31,7 @@ static void arrivals(const char *text, size_t len, struct err *e)
 	assert(rc == 0);
 	if (scenario_arrivals(&s, "a.csv", text, len, a, e) == 0 && s.njobs <= JOBS)
 		json_decref(report_make(&s));
-	world_free(s.world);
+	scenario_done(&s);
 	scenario_file_done(&f);
 }
 
@@ -50,7 +50,7 @@ static void scenario(const char *text, size_t len, struct err *e)
 		s.njobs = 0;
 		json_decref(report_make(&s));
 	}
-	world_free(s.world);
+	scenario_done(&s);
 	scenario_file_done(&f);
 }
 

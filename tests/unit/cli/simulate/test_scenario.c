@@ -51,7 +51,7 @@ static int teardown(void **state)
 	struct rig *r = *state;
 
 	scenario_file_done(&r->f);
-	world_free(r->s.world);
+	scenario_done(&r->s);
 	arena_free(r->a);
 	return 0;
 }
@@ -59,8 +59,7 @@ static int teardown(void **state)
 static int build(struct rig *r, const char *text)
 {
 	scenario_file_done(&r->f);
-	world_free(r->s.world);
-	r->s.world = NULL;
+	scenario_done(&r->s);
 	if (scenario_parse(&r->f, "f.yaml", text, strlen(text), &r->e) < 0)
 		return -1;
 	return scenario_build(&r->f, &r->s, r->a, &r->e);
@@ -355,8 +354,7 @@ static void arrivals_may_have_times_of_a_clock(void **state)
 static int changed_text(struct rig *r, const char *text, const char *change)
 {
 	scenario_file_done(&r->f);
-	world_free(r->s.world);
-	r->s.world = NULL;
+	scenario_done(&r->s);
 	assert_ok(scenario_parse(&r->f, "f.yaml", text, strlen(text), &r->e), &r->e);
 	if (what_if_apply(&r->f, change, &r->e) < 0)
 		return -1;
@@ -446,6 +444,66 @@ static void a_pool_chooses_types_by_its_expander(void **state)
 	}
 }
 
+#define POLICY                                                                                     \
+	"---\napiVersion: drover.dev/v1alpha1\nkind: BurstPolicy\nmetadata: {name: p}\nspec:\n"    \
+	"  match: {tenants: [acme]}\n  trigger: {onPremImpossible: true}\n"                        \
+	"  tiers: [{market: OnDemand}]\n  cost: {currency: EUR}\n"                                 \
+	"  offers: [{name: x, provider: x, regions: [r], instanceTypes: [t]}]\n"                   \
+	"  runtime: {maxRuntime: 1h}\n  budget: [{scope: Policy, amount: \"1\", per: Day}]\n"
+#define STATE(more)                                                                                \
+	"---\napiVersion: drover.dev/v1alpha1\nkind: BurstState\nmetadata: {name: s}\nspec:\n"     \
+	"  now: \"2026-11-02T00:00:00Z\"\n" more
+#define ARRIVALS "  arrivals: a.csv\n"
+
+static void burst_policies_need_offers_and_jobs(void **state)
+{
+	struct rig *r = *state;
+
+	assert_ok(build(r, FLEET ARRIVALS POLICY STATE("")), &r->e);
+	assert_int_equal(r->s.bursts->npolicies, 1);
+	assert_true(r->s.bursts->now > 0);
+	assert_ok(build(r, FLEET STATE("")), &r->e);
+	assert_null(r->s.bursts);
+	assert_refused(r, FLEET ARRIVALS POLICY,
+		       "f.yaml: a BurstPolicy needs a BurstState with the offers of clouds");
+	assert_refused(r, FLEET POLICY STATE(""), "a BurstPolicy needs jobs: set spec.arrivals");
+	assert_refused(r, FLEET ARRIVALS POLICY STATE("") STATE(""),
+		       "kind: a file has at most one 'BurstState'");
+	assert_refused(r,
+		       FLEET ARRIVALS POLICY STATE(
+			       "  work: [{tenant: acme, name: w, gpusPerPod: 1, since: "
+			       "\"2026-11-02T00:00:00Z\"}]\n"),
+		       "spec.work: remove it: simulate takes its work from the arrivals");
+	assert_refused(r, FLEET ARRIVALS POLICY STATE("  spent: \"5\"\n"),
+		       "BurstState s: spec.spent: unknown field");
+}
+
+static void arrivals_say_what_policies_ask(void **state)
+{
+	struct rig *r = *state;
+	const struct replay_job *j;
+
+	assert_ok(build(r, FLEET), &r->e);
+	assert_ok(arrivals(r, "time,tenant,count,gpus,cpu,memory,duration_s,product,priority,"
+			      "checkpointable,approved,slack_s,data_class\n"
+			      "100,acme,1,8,1,1Gi,60,H100,-5,1,1,30,public\n"
+			      "200,acme,1,8,1,1Gi,60\n"),
+		  &r->e);
+	j = r->s.jobs;
+	assert_string_equal(j[0].product, "H100");
+	assert_int_equal(j[0].priority, -5);
+	assert_true(j[0].saves && j[0].approved);
+	assert_int_equal(j[0].start_by_ms, 130 * 1000);
+	assert_string_equal(j[0].data_class, "public");
+	assert_null(j[1].product);
+	assert_false(j[1].saves || j[1].approved);
+	assert_int_equal(j[1].start_by_ms, 0);
+	assert_no_arrivals(r,
+			   "time,tenant,count,gpus,cpu,memory,duration_s,approved\n"
+			   "0,acme,1,1,1,1,1,yes\n",
+			   "a.csv:2: approved: want 0 to 1, got 'yes'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,6 +525,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_what_if_changes_the_scenario, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pool_chooses_types_by_its_expander, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(burst_policies_need_offers_and_jobs, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(arrivals_say_what_policies_ask, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

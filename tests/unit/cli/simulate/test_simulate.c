@@ -100,11 +100,51 @@ static void usage_and_files_are_named(void **state)
 		verb_run("drover simulate", cli_simulate, NULL, (const char *const[]){NULL}), 2);
 	assert_int_equal(SIMULATE("-o", "yaml", EXAMPLE), 2);
 	verb_assert_said("want table, json or svg");
-	assert_int_equal(SIMULATE("a", "b"), 2);
 	assert_int_equal(SIMULATE("/nonexistent.yaml"), 1);
 	verb_assert_said("/nonexistent.yaml: no such file");
 	assert_int_equal(SIMULATE("/dev/null"), 0);
 	verb_assert_said("The plan: 0 pods wait");
+}
+
+#define MONTH "examples/burst/scenarios/month.yaml"
+
+/* A month without any policy, and with the policy of each example. */
+static void a_month_with_each_burst_policy(void **state)
+{
+	static const struct {
+		const char *file, *says[3];
+	} rows[] = {
+		{"examples/burst/research.yaml",
+		 {"research                 Enforce", "OnPremNotBusy"}},
+		{"examples/burst/deadline.yaml",
+		 {"production-deadlines     Enforce", "NotTriggered"}},
+		{"examples/burst/night-spot.yaml",
+		 {"batch-at-night           Enforce", "OutsideWindow"}},
+		{"examples/burst/sovereign.yaml",
+		 {"clinic                   Recommend", "DataClassNotAllowed"}},
+		{"examples/burst/overflow.yaml", {"overflow                 Enforce"}},
+	};
+	double before, after;
+	json_t *j;
+
+	(void)state;
+	assert_int_equal(SIMULATE("-o", "json", MONTH), 0);
+	j = said_json();
+	assert_null(json_at(j, "replay", "bursts"));
+	before = json_number_value(json_at(j, "replay", "wait", "p90"));
+	json_decref(j);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_int_equal(SIMULATE(MONTH, rows[i].file), 0);
+		for (size_t k = 0; k < 3 && rows[i].says[k]; k++)
+			verb_assert_said(rows[i].says[k]);
+	}
+	assert_int_equal(SIMULATE("-o", "json", rows[0].file, MONTH), 0);
+	j = said_json();
+	after = json_number_value(json_at(j, "replay", "wait", "p90"));
+	assert_true(after < before);
+	assert_true(json_int_at(json_array_get(json_at(j, "replay", "bursts"), 0), "launches") >
+		    10);
+	json_decref(j);
 }
 
 int main(void)
@@ -115,6 +155,7 @@ int main(void)
 		cmocka_unit_test(a_what_if_is_compared),
 		cmocka_unit_test(the_chart_stands_alone),
 		cmocka_unit_test(usage_and_files_are_named),
+		cmocka_unit_test(a_month_with_each_burst_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

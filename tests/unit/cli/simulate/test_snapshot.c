@@ -55,6 +55,7 @@ static struct world *again(struct bench *d, const char *text)
 	assert_ok(scenario_parse(&f, "snapshot", text, strlen(text), &e), &e);
 	assert_ok(scenario_build(&f, &s, d->a, &e), &e);
 	scenario_file_done(&f);
+	zones_free(s.zones);
 	return s.world;
 }
 
