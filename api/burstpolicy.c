@@ -177,6 +177,11 @@ static const struct field offer_fields[] = {
 	FIELD(burst_policy_offer, jurisdiction, "jurisdiction", FIELD_STR, AS_TEXT,
 	      .doc = "Jurisdiction of the regions, such as EU. If not set, the jurisdiction is "
 		     "unknown."),
+	FIELD(burst_policy_offer, certifications, "certifications", FIELD_STRINGS, .max_items = 64,
+	      AS_TEXT,
+	      .doc = "What you vouch for of this capacity, in words of your own, such as ISO27001 "
+		     "or SingleTenantHost. spec.compliance.certifications can require it; drover "
+		     "does not check it."),
 	FIELD(burst_policy_offer, gpu_equivalence, "gpuEquivalence", FIELD_MAP, .max_items = 64,
 	      .max_len = 63,
 	      .doc = "Relative throughput of each GPU product. When offers are compared, the cost "
@@ -186,12 +191,16 @@ static const struct field offer_fields[] = {
 		  .def = "{}", .doc = "Network between the instances of one launch."),
 	FIELD_UNKEPT("gang", FIELD_OBJECT, .sub = gang_fields, .def = "{}",
 		     .doc = "How instances for a gang are launched."),
-	FIELD_REFUSED("account", .doc = "Not supported yet: account at the cloud."),
+	FIELD_REFUSED(
+		"account",
+		.doc = "Refused: an account at a cloud is a Provider; name that in provider."),
 	FIELD_REFUSED("placementGroup",
 		      .doc = "Not supported yet: placement group of the instances."),
-	FIELD_REFUSED("confidential", .doc = "Not supported yet: confidential computing."),
-	FIELD_REFUSED("network",
-		      .doc = "Not supported yet: connection of the instances to the site."),
+	FIELD_REFUSED("confidential",
+		      .doc = "Refused: name instance types with confidential computing in "
+			     "instanceTypes; drover does not check it."),
+	FIELD_REFUSED("network", .doc = "Refused: network and start script of the Provider connect "
+					"its instances to the site."),
 	FIELDS_END,
 };
 
@@ -345,6 +354,10 @@ static const struct field windows_fields[] = {
 		     "such as Europe/Berlin."),
 	FIELDS_END,
 };
+/* drover cannot check these facts about a cloud. */
+#define IN_CERTIFICATIONS(what)                                                                    \
+	.doc = "Refused: drover cannot check " what                                                \
+	       ". Write it as one of spec.offers[].certifications and require it."
 static const struct field compliance_fields[] = {
 	FIELD_IN(burst_policy_spec, compliance, jurisdictions_allowed, "jurisdictionsAllowed",
 		 FIELD_STRINGS, .max_items = 64, AS_TEXT,
@@ -359,12 +372,17 @@ static const struct field compliance_fields[] = {
 		 .doc = "Data classes of work for which instances may be launched. Pods "
 			"declare theirs by the annotation drover.dev/data-class. Work with another "
 			"data class, or with none, is refused. If not set, all work is allowed."),
-	FIELD_REFUSED("certifications", .doc = "Not supported yet: certifications of the site."),
-	FIELD_REFUSED("encryptionAtRest", .doc = "Not supported yet: encryption of volumes."),
-	FIELD_REFUSED("tenantConsentRef", .doc = "Not supported yet: consent of the tenant."),
-	FIELD_REFUSED("singleTenantHost", .doc = "Not supported yet: dedicated hosts."),
-	FIELD_REFUSED("remoteAttestation", .doc = "Not supported yet: remote attestation."),
-	FIELD_REFUSED("eraseOnReturn", .doc = "Not supported yet: erasure when an instance ends."),
+	FIELD_IN(burst_policy_spec, compliance, certifications, "certifications", FIELD_STRINGS,
+		 .max_items = 64, AS_TEXT,
+		 .doc = "Certifications that an offer must have: spec.offers[].certifications must "
+			"list each of them."),
+	FIELD_REFUSED("encryptionAtRest", IN_CERTIFICATIONS("encryption of volumes")),
+	FIELD_REFUSED(
+		"tenantConsentRef",
+		.doc = "Refused: use spec.trigger.guards.approval, which records who agreed."),
+	FIELD_REFUSED("singleTenantHost", IN_CERTIFICATIONS("dedicated hosts")),
+	FIELD_REFUSED("remoteAttestation", IN_CERTIFICATIONS("attestation of instances")),
+	FIELD_REFUSED("eraseOnReturn", IN_CERTIFICATIONS("erasure when an instance ends")),
 	FIELDS_END,
 };
 static const struct field spot_needs_fields[] = {
@@ -428,7 +446,8 @@ static const struct field burst_limits_fields[] = {
 		 .doc = "Highest fraction of spec.limits.nodes, from 0 to 1, that the "
 			"instances for one tenant may use. If not set, no limit. Needs "
 			"spec.limits.nodes."),
-	FIELD_REFUSED("spareNodes", .doc = "Not supported yet: idle spare instances."),
+	FIELD_REFUSED("spareNodes", .doc = "Refused: an idle instance costs as much as a busy one. "
+					   "spec.warm of a NodePool keeps owned machines ready."),
 	FIELDS_END,
 };
 static const struct field capacity_cooldown_fields[] = {
@@ -453,10 +472,15 @@ static const struct field failover_fields[] = {
 		.max = 31 * DAY, .def = "\"6h\"",
 		.doc = "Time for which a Provider is not tried for an instance type whose quota at "
 		       "the cloud is used up."),
-	FIELD_REFUSED("attemptsPerOffer", .doc = "Not supported yet: attempts per offer."),
-	FIELD_REFUSED("order", .doc = "Not supported yet: order of attempts."),
+	FIELD_REFUSED(
+		"attemptsPerOffer",
+		.doc = "Refused: an offer that was refused is tried again after its cooldown, "
+		       "and the next one meanwhile."),
+	FIELD_REFUSED("order",
+		      .doc = "Refused: tiers have an order, and within one the lowest cost "
+			     "decides."),
 	FIELD_REFUSED("orphanReapAfter",
-		      .doc = "Not supported yet: removal of instances without a NodeClaim."),
+		      .doc = "Refused: an instance without a NodeClaim is ended after a minute."),
 	FIELDS_END,
 };
 
@@ -477,11 +501,9 @@ static const struct field home_drain_fields[] = {
 		 .doc = "Longest time from the start of a move until the pods have left the "
 			"instance. Then the move ends, and the instance serves on. If not set, "
 			"spec.terminationGracePeriod of the NodeClaim."),
-	FIELD_REFUSED("checkpointGrace",
-		      .doc = "Not supported yet: time for checkpoints. Each pod sets its own time "
-			     "(annotation drover.dev/checkpoint)."),
-	FIELD_REFUSED("respectPDB", .doc = "Not supported yet: moves against "
-					   "PodDisruptionBudgets. A move always respects them."),
+	FIELD_REFUSED("checkpointGrace", .doc = "Refused: each pod sets its own time (annotation "
+						"drover.dev/checkpoint)."),
+	FIELD_REFUSED("respectPDB", .doc = "Refused: a move always respects PodDisruptionBudgets."),
 	FIELDS_END,
 };
 static const struct field scale_back_fields[] = {
@@ -574,8 +596,13 @@ static const struct field spec_fields[] = {
 	FIELD_PTR(burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
 		  .doc = "When instances end. An instance always ends once its time "
 			 "(spec.cost.bootAndStageTime plus spec.runtime.maxRuntime) is over."),
-	FIELD_REFUSED("gate", .doc = "Not supported yet: checks before a node counts as ready."),
-	FIELD_REFUSED("chargeback", .doc = "Not supported yet: who pays for the instances."),
+	FIELD_REFUSED("gate",
+		      .doc = "Refused: the Node of an instance must be Ready and report its "
+			     "GPUs, as for owned machines, before its claim is Ready."),
+	FIELD_REFUSED("chargeback",
+		      .doc = "Refused: each tenant is billed (status.cost of its "
+			     "VirtualCluster), and instances carry tags for the cloud's "
+			     "own bill (docs/burst.md)."),
 	FIELDS_END,
 };
 

@@ -76,6 +76,7 @@ struct burst_policy_offer {
 	/* zones empty: all zones of the regions */
 	struct strings regions, zones, instance_types;
 	const char *jurisdiction;
+	struct strings certifications;
 	struct labels gpu_equivalence;
 	struct {
 		int required;
@@ -177,7 +178,8 @@ struct burst_policy_spec {
 	} budget;
 	struct burst_policy_windows windows;
 	struct {
-		struct strings jurisdictions_allowed, jurisdictions_denied, data_classes_allowed;
+		struct strings jurisdictions_allowed, jurisdictions_denied, data_classes_allowed,
+			certifications;
 	} compliance;
 	struct {
 		int64_t min_expected_runtime, max_runtime;

@@ -60,6 +60,7 @@ static void take_offers(const struct burst_policy_spec *s, struct burst_policy_i
 			.name = o->name,
 			.provider = o->provider,
 			.jurisdiction = o->jurisdiction,
+			.certifications = names(&o->certifications),
 			.regions = names(&o->regions),
 			.zones = names(&o->zones),
 			.types = names(&o->instance_types),
@@ -164,6 +165,7 @@ static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in 
 {
 	out->compliance.allowed = names(&s->compliance.jurisdictions_allowed);
 	out->compliance.denied = names(&s->compliance.jurisdictions_denied);
+	out->compliance.certifications = names(&s->compliance.certifications);
 	out->compliance.classes = names(&s->compliance.data_classes_allowed);
 	out->runtime.min_ms = s->runtime.min_expected_runtime;
 	out->runtime.max_ms = s->runtime.max_runtime;

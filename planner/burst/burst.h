@@ -76,6 +76,8 @@ struct burst_entry {
 	/* Names of the regions, zones and instance types that the entry selects; an empty list
 	 * selects all. */
 	struct burst_names regions, zones, types;
+	/* What the operator vouches for. */
+	struct burst_names certifications;
 	struct burst_factor *factors;
 	size_t nfactors;
 	enum burst_link link;
@@ -183,6 +185,8 @@ struct burst_policy_in {
 	} windows;
 	struct {
 		struct burst_names allowed, denied, classes;
+		/* An offer must have all of these. */
+		struct burst_names certifications;
 	} compliance;
 	/* Conditions on the work's run time. min_ms, max_ms: shortest and longest run time; 0: no
 	 * bound. overhead: largest part of the run time, in millionths, that boot and staging of

@@ -52,6 +52,16 @@ static bool jurisdiction_allowed(const struct burst_policy_in *p, const char *j)
 	return burst_named(&p->compliance.allowed, j) && (!denied->n || !burst_named(denied, j));
 }
 
+static bool is_certified(const struct burst_policy_in *p, const struct burst_entry *n)
+{
+	const struct burst_names *all = &p->compliance.certifications;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (!n->certifications.n || !burst_named(&n->certifications, all->v[i]))
+			return false;
+	return true;
+}
+
 /* Returns the price of the offer that the operator wrote in the policy; NULL: none. Prefers a price
  * that names the offer's region. */
 static const struct burst_price *written_price(const struct burst_policy_in *p,
@@ -192,6 +202,8 @@ static enum burst_code judge_policy(const struct burst_policy_in *p, const struc
 	v->factor = factor_of(v->entry, o->product);
 	if (!jurisdiction_allowed(p, v->entry->jurisdiction))
 		return BURST_JURISDICTION;
+	if (!is_certified(p, v->entry))
+		return BURST_CERTIFICATION;
 	if (v->entry->link != BURST_NO_LINK && v->entry->link != o->link)
 		return BURST_LINK;
 	code = judge_price(in, p, o, v);

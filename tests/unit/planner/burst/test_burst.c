@@ -794,6 +794,13 @@ static void hard_filters_come_before_money(void **state)
 	assert_int_equal(go(&s)->code, BURST_DATA_CLASS);
 	s.work[0].data_class = "public";
 	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	s.p[0].compliance.certifications = (struct burst_names){ONE("C5", "ISO27001"), 2};
+	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
+	assert_int_equal(burst_why(&s.b->v[0], 0).code, BURST_CERTIFICATION);
+	s.entries[0].certifications = (struct burst_names){ONE("ISO27001"), 1};
+	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
+	s.entries[0].certifications = (struct burst_names){ONE("ISO27001", "SOC2", "C5"), 3};
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
 	s.entries[0].link = BURST_EFA;
 	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
 	s.offers[0].link = BURST_EFA;
