@@ -35,6 +35,8 @@
 #include "controller/steps/steps.h"
 
 #define AGENT_SILENT_MS (5 * 60 * 1000)
+/* Silence of the agent after which the BMC is asked whether the machine is still on */
+#define AGENT_DOUBT_MS 20000
 
 #define AGENT_BOOTS_MAX 3
 
@@ -42,6 +44,22 @@ static json_t *again(const struct life *l)
 {
 	return json_pack("{s:{s:I}, s:n}", "operation", "bootNumber",
 			 (json_int_t)(l->m->status.operation->boot_number + 1), "agent");
+}
+
+/* Returns why the agent, which has called, counts as lost; NULL: it does not. A power cut is seen
+ * soon by the BMC; a network that fails for a while must not interrupt a wipe. */
+static const char *loss_of(struct life *l)
+{
+	const int64_t silent = loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen;
+
+	if (agent_session_rebooted(l->agent))
+		return "the machine rebooted while the agent was running";
+	if (silent > AGENT_SILENT_MS)
+		return "the agent was silent for 5 minutes";
+	if (silent > AGENT_DOUBT_MS && life_ensure_observed(l, AGENT_DOUBT_MS) &&
+	    /* mutant: wipe-power-cut-unseen */ l->observation.power == PROVIDER_POWER_OFF)
+		return "the machine went off while the agent was running";
+	return NULL;
 }
 
 /* True if the agent is connected and works. Otherwise waits for it. If the agent is lost, sets *d:
@@ -55,16 +73,12 @@ static bool ensure_agent_works(struct life *l, enum life_decision *d)
 
 	if (*d == LIFE_CHANGE)
 		return false;
-	/* check for a reboot even if the agent is not there: a session that was restored from the
-	 * journal detects a reboot, too */
-	if (rebooted)
-		why = "the machine rebooted while the agent was running";
-	/* the agent has not called yet, or the session is still being restored from the journal */
-	else if (!there)
+	/* If the agent is not there, it has not called yet, or the session is still being restored
+	 * from the journal; a restored session detects a reboot, too. */
+	if (!there && !rebooted)
 		return false;
-	else if (loop_now(l->c->loop) - agent_session_info(l->agent)->last_seen > AGENT_SILENT_MS)
-		why = "the agent was silent for 5 minutes";
-	else
+	why = loss_of(l);
+	if (!why)
 		return true;
 	if (op->boot_number >= AGENT_BOOTS_MAX)
 		*d = life_quarantine(l, EXIT_AUTO, reason, "%s; drover gave up after %d boots", why,

@@ -410,6 +410,25 @@ static void an_agent_that_comes_back_shows_the_reboot(void **state)
 	world_stop(&w);
 }
 
+static void a_power_cut_in_a_wipe_is_seen_before_the_agent_counts_as_silent(void **state)
+{
+	struct sim_world w;
+	struct server *b = &w.servers[0];
+
+	(void)state;
+	world_start(&w, 56, 1);
+	world_replica(&w);
+	world_wait_state(b, "wiping", 900);
+	server_power(b, false);
+	world_wait_state(b, "dirty", 60);
+	assert_true(world_has_failure(b, "AgentSilent"));
+	leaving_wait_event(&w, &w.host, "AgentSilent",
+			   "the machine went off while the agent was running");
+	world_wait_state(b, "free", 3600);
+	world_settle(&w);
+	world_stop(&w);
+}
+
 /* A boot override set by another tool, such as Ironic or MAAS, before drover starts. */
 static void what_another_left_to_boot_is_replaced(void **state)
 {
@@ -496,6 +515,7 @@ int main(void)
 		cmocka_unit_test(an_ejected_medium_stops_drover_from_switching),
 		cmocka_unit_test(an_agent_that_reboots_begins_again),
 		cmocka_unit_test(an_agent_that_comes_back_shows_the_reboot),
+		cmocka_unit_test(a_power_cut_in_a_wipe_is_seen_before_the_agent_counts_as_silent),
 		cmocka_unit_test(an_agent_that_reboots_while_it_writes_fails_the_claim),
 		cmocka_unit_test(a_silent_agent_is_given_three_boots),
 		cmocka_unit_test(an_agent_of_another_version_gets_no_order),
