@@ -4,17 +4,22 @@
  */
 #include <argp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/args.h"
 #include "base/arena.h"
 #include "base/loop/loop.h"
+#include "base/market.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/client.h"
+#include "cli/cost_compare.h"
 #include "cli/cost_print.h"
 #include "controller/rules/kept_bills.h"
 #include "controller/rules/ledger.h"
+#include "controller/rules/provider.h"
 
 #define OUT_MAX (64u << 20)
 
@@ -42,9 +47,14 @@ struct cost {
 	const char *provider;
 	const struct provider_object_instance_type *priced;
 	size_t prices;
+	/* only for --compare */
+	bool compare;
+	struct cost_type *types;
+	size_t ntypes, types_room;
+	char this_month[LEDGER_MONTH_SIZE];
 };
 
-enum { MONTH = 0x6101, TENANT, TYPE };
+enum { MONTH = 0x6101, TENANT, TYPE, COMPARE };
 
 static const struct argp_option options[] = {
 	CLI_CLUSTER_ROWS,
@@ -53,6 +63,10 @@ static const struct argp_option options[] = {
 	{"tenant", TENANT, "NAME", 0, "Only this VirtualCluster", 0},
 	CLI_NAMESPACE_ROW,
 	{"instance-type", TYPE, "NAME", 0, "Only this instance type", 0},
+	{"compare", COMPARE, 0, 0,
+	 "Show what the GPU hours of a month would have cost on owned machines and in clouds, and "
+	 "from which use on owning costs less (default month: this one)",
+	 0},
 	{0}};
 
 static error_t parse(int key, char *arg, struct argp_state *st)
@@ -83,6 +97,9 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case TYPE:
 		w->type = arg;
 		return 0;
+	case COMPARE:
+		w->compare = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(st, "unexpected argument '%s'; select a tenant with --tenant", arg);
 		return 0;
@@ -91,6 +108,8 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 			argp_error(st,
 				   "--output opencost prints current prices and cannot be combined "
 				   "with --month or --tenant");
+		if (w->compare && w->format != FORMAT_TABLE && w->format != FORMAT_JSON)
+			argp_error(st, "--compare: --output is table or json");
 		return 0;
 	default:
 		return cli_option(key, arg, st, &w->o);
@@ -105,11 +124,13 @@ static const struct argp argp = {
 	       "  drover cost --month 2026-11\n"
 	       "  drover cost --tenant team-a -o csv > team-a.csv\n"
 	       "  drover cost --month 2026-11 -o focus > focus.csv\n"
+	       "  drover cost --compare --month 2026-11\n"
 	       "  drover cost -o opencost --instance-type hgx-h100-8\n"
 	       "focus: CSV in the columns of FOCUS 1.0, without charges that have no price. "
 	       "opencost: the price of one instance type, charged to its GPUs, as OpenCost custom "
 	       "pricing. The command changes nothing. It reads VirtualClusters, and ConfigMaps "
-	       "drover-bills-* for deleted tenants; for opencost, Providers.",
+	       "drover-bills-* for deleted tenants; for opencost, Providers; for --compare, "
+	       "Providers and Machines.",
 };
 
 static void add_row(struct cost *w, const struct cost_row *r)
@@ -286,6 +307,77 @@ static int show_prices(struct cost *w)
 	return print_json(w, cost_opencost(w->provider, w->priced, &w->e));
 }
 
+/* --- comparison ------------------------------------------------------------------------------- */
+
+static void on_compared(json_t *o, void *arg)
+{
+	struct cost *w = arg;
+	const struct provider_object *p;
+	void *object;
+
+	if (w->failed)
+		return;
+	if (object_decode(&object_kinds[OBJECT_PROVIDER], o, w->a, &object, &w->e) < 0) {
+		w->failed = true;
+		return;
+	}
+	p = object;
+	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
+		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
+
+		mem_grow(w->types, w->ntypes, w->types_room);
+		w->types[w->ntypes++] = (struct cost_type){
+			.provider = p->meta.name,
+			.name = t->name,
+			.product = labels_get(&t->labels, "nvidia.com/gpu.product"),
+			.currency = t->currency,
+			.gpus = provider_type_gpus(t),
+			.elastic = provider_is_elastic(p),
+			.price = {[MARKET_ON_DEMAND] = t->price_per_hour,
+				  [MARKET_SPOT] = t->spot_price_per_hour,
+				  [MARKET_RESERVED] = t->reserved_price_per_hour}};
+	}
+}
+
+static void on_machine(json_t *o, void *arg)
+{
+	struct cost *w = arg;
+	const char *provider = json_str_at(o, "spec", "providerRef", "name"),
+		   *type = json_str_at(o, "spec", "instanceType");
+
+	for (size_t i = 0; i < w->ntypes; i++)
+		w->types[i].machines +=
+			str_eq(w->types[i].provider, provider) && str_eq(w->types[i].name, type);
+}
+
+static int compare(struct cost *w)
+{
+	struct cost_comparison c = {.rows = &w->rows};
+	int64_t begin, end;
+	struct buf b;
+	json_t *j;
+
+	if (cli_list(&w->c, OBJECT_PROVIDER, on_compared, w, &w->e) < 0)
+		return cli_report_unreadable(&w->c, OBJECT_PROVIDER, NULL, &w->e);
+	if (w->failed)
+		return cli_failed(&w->c, "%s", w->e.text);
+	if (cli_list(&w->c, OBJECT_MACHINE, on_machine, w, &w->e) < 0)
+		return cli_report_unreadable(&w->c, OBJECT_MACHINE, NULL, &w->e);
+	c.types = w->types;
+	c.ntypes = w->ntypes;
+	(void)ledger_month_times(w->month, &begin, &end);
+	c.seconds = ((w->rows.now < end ? w->rows.now : end) - begin) / 1000;
+	j = cost_compare(&c, w->a, &w->e);
+	if (!j || w->format == FORMAT_JSON)
+		return print_json(w, j) || w->left_out;
+	buf_init(&b, OUT_MAX);
+	cost_compare_table(j, &b);
+	fwrite(b.data, 1, b.len, w->c.out);
+	buf_done(&b);
+	json_decref(j);
+	return w->left_out != 0;
+}
+
 static int print_text(struct cost *w, struct buf *b)
 {
 	size_t left_out = 0;
@@ -316,6 +408,10 @@ static int show(struct cost *w)
 	if (w->format == FORMAT_OPENCOST)
 		return show_prices(w);
 	w->rows.now = loop_wall(w->c.loop);
+	if (w->compare && !w->month) {
+		ledger_month(w->rows.now, w->this_month);
+		w->month = w->this_month;
+	}
 	if (cli_list(&w->c, OBJECT_VIRTUAL_CLUSTER, on_tenant, w, &w->e) < 0)
 		return cli_report_unreadable(&w->c, OBJECT_VIRTUAL_CLUSTER, NULL, &w->e);
 	if (add_kept(w))
@@ -326,6 +422,8 @@ static int show(struct cost *w)
 				  "VirtualCluster of that name",
 				  w->tenant);
 	cost_sort(&w->rows);
+	if (w->compare)
+		return compare(w);
 	if (w->format == FORMAT_JSON)
 		return print_json(w, cost_json(&w->rows, &w->e)) || w->left_out;
 	buf_init(&b, OUT_MAX);
@@ -346,6 +444,7 @@ int cli_cost(int argc, char **argv)
 	w.standing = json_object();
 	status = show(&w);
 	json_decref(w.standing);
+	free(w.types);
 	cli_close(&w.c);
 	return status;
 }

@@ -191,6 +191,7 @@ static void sell(struct rig *r, const char *name, const char *price)
 		"credentialsSecretRef: {name: bmc}, boot: {mediaURL: 'http://10.0.8.2:8080'}, "
 		"agent: {endpoint: 'https://10.1.0.5:8443'}, network: {type: none}, "
 		"instanceTypes: [{name: h100, match: {pci: [{id: '10de:2330', count: 8}]}, "
+		"labels: {nvidia.com/gpu.product: H100}, "
 		"capacity: {cpu: '192', memory: 2Ti, nvidia.com/gpu: '8', pods: '110'}}]}}";
 	struct err e;
 	json_t *provider = yaml_parse(text, strlen(text), &e);
@@ -224,6 +225,27 @@ static void opencost_shows_the_price_of_one_instance_type_alone(void **state)
 	verb_assert_said("3 Providers have instance type h100");
 }
 
+static void a_comparison_reads_providers_and_machines(void **state)
+{
+	struct rig *r = *state;
+
+	sell(r, "rack", "6.40");
+	post(r, "/apis/drover.dev/v1alpha1/machines",
+	     json_pack("{s:s, s:s, s:{s:s}, s:{s:{s:s}, s:s}}", "apiVersion", "drover.dev/v1alpha1",
+		       "kind", "Machine", "metadata", "name", "m-1", "spec", "providerRef", "name",
+		       "rack", "instanceType", "h100"));
+	keep(r, "00000000-0000-4000-8000-000000000001", "team-a", 72 * 3600);
+	assert_int_equal(verb_run("drover cost", cli_cost, NULL,
+				  (const char *const[]){"-k", r->kubeconfig, "--compare", "--month",
+							"2026-11", NULL}),
+			 0);
+	/* 72 of 720 hours of 8 GPUs; the hours themselves have no price */
+	verb_assert_said("H100                 EUR       576.0           0.00         460.80");
+	verb_assert_said("10 %\n");
+	assert_int_equal(COST(r, "--compare"), 2);
+	verb_assert_said("--compare: --output is table or json");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +254,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(opencost_shows_the_price_of_one_instance_type_alone,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tenant_that_is_gone_is_on_the_bill_once, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(a_comparison_reads_providers_and_machines, setup,
 						teardown),
 	};
 
