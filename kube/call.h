@@ -188,6 +188,9 @@ struct kube_call {
 	void *arg;
 };
 
+/* Returns a new peer of the client for the server of k; NULL with *e. */
+struct kube_peer *kube_peer_new(struct kube_client *c, const struct kube_config *k, struct err *e);
+void kube_peer_free(struct kube_peer *p);
 /* Drops the reference that one call has to the peer. Frees p if it was the last one and a reload
  * has replaced p. */
 void kube_peer_release(struct kube_client *c, struct kube_peer *p);

@@ -10,48 +10,6 @@
 /* Recorded in metadata.managedFields, so that an administrator sees which program wrote a field. */
 #define FIELD_MANAGER "drover"
 
-static struct kube_peer *peer_new(struct kube_client *c, const struct kube_config *k, struct err *e)
-{
-	char *agent = mem_printf("drover/" DROVER_VERSION " (%s)", c->name);
-	struct http_peer *http = http_peer_new(c->http,
-					       &(struct http_peer_spec){
-						       .base_url = k->server,
-						       .ca_pem = k->ca_pem,
-						       .server_name = k->tls_server_name,
-						       .client_cert_pem = k->client_cert_pem,
-						       .client_key_pem = k->client_key_pem,
-						       .pem_read = k->pem_read,
-						       .plain_ok = c->plain_ok,
-						       .local_ok = k->local_ok,
-						       .may_reach = c->may_reach,
-						       .may_reach_arg = c->may_reach_arg,
-						       .user_agent = agent,
-					       },
-					       e);
-	struct kube_peer *p = NULL;
-
-	free(agent);
-	if (!http)
-		return NULL;
-	p = mem_new(struct kube_peer);
-	p->http = http;
-	list_push_back(&c->peers, &p->link);
-	return p;
-}
-
-static void peer_free(struct kube_peer *p)
-{
-	list_remove(&p->link);
-	http_peer_free(p->http);
-	free(p);
-}
-
-void kube_peer_release(struct kube_client *c, struct kube_peer *p)
-{
-	if (--p->calls == 0 && p != c->peer)
-		peer_free(p);
-}
-
 struct kube_client *kube_client_new(struct loop_group *g, struct http *h,
 				    const struct kube_client_spec *s, struct err *e)
 {
@@ -101,13 +59,13 @@ const char *kube_client_ca_pem(const struct kube_client *c)
 
 int kube_client_reload(struct kube_client *c, const struct kube_config *config, struct err *e)
 {
-	struct kube_peer *p = peer_new(c, config, e), *old = c->peer;
+	struct kube_peer *p = kube_peer_new(c, config, e), *old = c->peer;
 
 	if (!p)
 		return -1;
 	c->peer = p;
 	if (old && !old->calls)
-		peer_free(old);
+		kube_peer_free(old);
 	kube_config_free(c->config);
 	c->config = kube_config_copy(config);
 	c->token_read_at = INT64_MIN / 2;
@@ -129,7 +87,7 @@ void kube_client_free(struct kube_client *c)
 	loop_defer_cancel(&c->pump);
 	loop_timer_stop(&c->pump_timer);
 	while ((p = list_first(&c->peers, struct kube_peer, link)))
-		peer_free(p);
+		kube_peer_free(p);
 	kube_config_free(c->config);
 	free(c->name);
 	free(c);
@@ -299,7 +257,7 @@ struct kube_call *kube_review_token(struct kube_client *c, const struct secret *
 
 	/* mutant: token-with-certificate */
 	drop_certificate(&bare);
-	own = peer_new(c, &bare, &e);
+	own = kube_peer_new(c, &bare, &e);
 	call = kube_call_json(c, "POST", own ? kube_path(&reviews, NULL, NULL, NULL, &e) : NULL,
 			      review, "application/json", &e, done, arg);
 	call->no_wait = true;

@@ -5,8 +5,6 @@
 #include "base/str.h"
 #include "providers/registry.h"
 
-const char *const fabric_proof_names[] = {"None", "Weak", "Strong"};
-
 static const struct fabric_ops *const fabrics[] = {
 	&none_fabric_ops,
 	&exec_fabric_ops,

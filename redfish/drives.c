@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "redfish/drive_list.h"
 
 /*
  * Reads the drives that the BMC lists, through the links of the System (DSP0268: Storage, Drive,
@@ -25,72 +26,15 @@
  * Tests: tests/unit/redfish/test_drives.c, tests/unit/redfish/test_captures.c
  */
 #define STEPS 8 /* Maximum number of requests in one operation. */
-#define MAX_LOOKS 600
-#define MAX_TODO 512
-#define MAX_DRIVES 256
-
-enum drive_node { COLLECTION, STORAGE, DRIVE, VOLUME, SIMPLES, SIMPLE, MANAGER };
-
-struct volume {
-	char *path;
-	/* True: the BMC does not serve this volume. */
-	bool lacking;
-	struct redfish_volume of;
-};
-
-struct rf_drives {
-	struct arena *strings;
-	struct {
-		enum drive_node node;
-		char *path;
-	} todo[MAX_TODO];
-	size_t n, looks;
-	struct redfish_drive drives[MAX_DRIVES];
-	/* Index into volumes, plus 1; 0: the drive is in no volume. */
-	size_t volume_of[MAX_DRIVES];
-	size_t ndrives;
-	struct volume volumes[MAX_DRIVES];
-	size_t nvolumes;
-	/* Path of the System's SimpleStorage, read only if no Drive is listed; NULL: none. */
-	char *simples;
-	/* True: the BMC does not serve Storage itself (lacks has the error). */
-	bool simple;
-	/* Error of the first part of the list that the BMC does not serve; kind ERR_NONE: none. */
-	struct err lacks;
-};
 
 static void next(struct redfish *r);
-
-void rf_drives_free(struct rf_drives *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->n; i++)
-		free(s->todo[i].path);
-	for (size_t i = 0; i < s->nvolumes; i++)
-		free(s->volumes[i].path);
-	free(s->simples);
-	arena_free(s->strings);
-	free(s);
-}
-
-static void push(struct rf_drives *s, enum drive_node node,
-		 char *path /* Takes ownership of path; NULL: pushes nothing. */)
-{
-	if (!path || s->n == MAX_TODO || s->looks + s->n >= MAX_LOOKS) {
-		free(path);
-		return;
-	}
-	s->todo[s->n].node = node;
-	s->todo[s->n++].path = path;
-}
 
 static void push_links(struct redfish *r, enum drive_node node, const json_t *links)
 {
 	struct err ignored;
 
 	for (size_t i = json_array_size(links); i > 0; i--)
-		push(r->drives, node, rf_link(r, json_array_get(links, i - 1), &ignored));
+		rf_drives_push(r->drives, node, rf_link(r, json_array_get(links, i - 1), &ignored));
 }
 
 static void push_page(struct redfish *r, enum drive_node node, const json_t *j, const char *member)
@@ -99,7 +43,7 @@ static void push_page(struct redfish *r, enum drive_node node, const json_t *j, 
 	struct err ignored;
 
 	str_format(name, sizeof(name), "%s@odata.nextLink", member);
-	push(r->drives, node, rf_link(r, json_object_get(j, name), &ignored));
+	rf_drives_push(r->drives, node, rf_link(r, json_object_get(j, name), &ignored));
 }
 
 /* --- facts about a drive ---------------------------------------------------------------------- */
@@ -159,12 +103,12 @@ static size_t volume_at(struct redfish *r,
 			free(path);
 			return i + 1;
 		}
-	if (!path || s->nvolumes == MAX_DRIVES) {
+	if (!path || s->nvolumes == RF_DRIVES_MAX) {
 		free(path);
 		return 0;
 	}
 	s->volumes[s->nvolumes].path = path;
-	push(s, VOLUME, mem_strdup(path));
+	rf_drives_push(s, VOLUME, mem_strdup(path));
 	return ++s->nvolumes;
 }
 
@@ -175,7 +119,7 @@ static void on_a_drive(struct redfish *r, const json_t *j)
 	struct redfish_drive *d = &s->drives[s->ndrives];
 	struct err ignored;
 
-	if (s->ndrives == MAX_DRIVES || is_absent(j))
+	if (s->ndrives == RF_DRIVES_MAX || is_absent(j))
 		return;
 	*d = (struct redfish_drive){
 		.serial = text_at(s, j, "SerialNumber"),
@@ -190,7 +134,7 @@ static void on_a_drive(struct redfish *r, const json_t *j)
 		r, rf_link(r, json_array_get(json_at(j, "Links", "Volumes"), 0), &ignored));
 }
 
-static struct volume *volume_of(struct rf_drives *s, const char *path)
+static struct rf_volume *volume_of(struct rf_drives *s, const char *path)
 {
 	for (size_t i = 0; i < s->nvolumes; i++)
 		if (str_eq(s->volumes[i].path, path))
@@ -203,7 +147,7 @@ static struct volume *volume_of(struct rf_drives *s, const char *path)
 static void on_a_volume(struct redfish *r, const char *path, const json_t *j)
 {
 	struct rf_drives *s = r->drives;
-	struct volume *v = volume_of(s, path);
+	struct rf_volume *v = volume_of(s, path);
 	const char *type = json_str_at(j, "RAIDType"), *kind = json_str_at(j, "VolumeType");
 
 	if (str_eq(kind, "RawDevice") || str_eq(type, "None"))
@@ -223,7 +167,7 @@ static void on_a_simple(struct redfish *r, const json_t *j)
 	size_t i;
 
 	json_array_foreach (json_at(j, "Devices"), i, d)
-		if (s->ndrives < MAX_DRIVES && !is_absent(d) && bytes_at(d) > 0)
+		if (s->ndrives < RF_DRIVES_MAX && !is_absent(d) && bytes_at(d) > 0)
 			s->drives[s->ndrives++] =
 				(struct redfish_drive){.model = text_at(s, d, "Model"),
 						       .slot = text_at(s, d, "Name"),
@@ -239,7 +183,7 @@ static void on_lacking(struct rf_drives *s, enum drive_node node, const char *pa
 		       const struct rf_reply *p)
 {
 	bool is_gone = p->status == 404 || p->status == 410;
-	struct volume *v = node == VOLUME && !is_gone ? volume_of(s, path) : NULL;
+	struct rf_volume *v = node == VOLUME && !is_gone ? volume_of(s, path) : NULL;
 
 	if (v)
 		v->lacking = true;
@@ -329,7 +273,8 @@ static void finish(struct redfish *r)
 				     .lacks = s->lacks.kind == ERR_NONE ? NULL : &s->lacks};
 
 	for (size_t i = 0; i < s->ndrives; i++) {
-		const struct volume *v = s->volume_of[i] ? &s->volumes[s->volume_of[i] - 1] : NULL;
+		const struct rf_volume *v =
+			s->volume_of[i] ? &s->volumes[s->volume_of[i] - 1] : NULL;
 		struct redfish_drive *d = &s->drives[out.n];
 
 		if (v && v->lacking)
@@ -352,7 +297,7 @@ static void next(struct redfish *r)
 	struct redfish_drives more = {.more = true};
 
 	if (!s->n && !s->ndrives && s->simples)
-		push(s, SIMPLES, give(s->simples));
+		rf_drives_push(s, SIMPLES, give(s->simples));
 	if (!s->n)
 		finish(r);
 	else if (r->op->steps++ == STEPS)
@@ -374,9 +319,9 @@ static void on_system(struct redfish *r, const struct rf_reply *p)
 	rf_drives_free(r->drives);
 	r->drives = mem_new(struct rf_drives);
 	r->drives->strings = arena_new();
-	push(r->drives, COLLECTION, rf_link(r, json_at(p->json, "Storage"), &ignored));
+	rf_drives_push(r->drives, COLLECTION, rf_link(r, json_at(p->json, "Storage"), &ignored));
 	r->drives->simples = rf_link(r, json_at(p->json, "SimpleStorage"), &ignored);
-	push(r->drives, MANAGER, mem_strdup(r->managers[0]));
+	rf_drives_push(r->drives, MANAGER, mem_strdup(r->managers[0]));
 	next(r);
 }
 

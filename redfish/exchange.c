@@ -16,26 +16,6 @@
 #define MAX_REDIRECTS 2
 #define MAX_TOKEN 4096
 
-static void request_done(struct rf_request *q)
-{
-	free(q->path);
-	free(q->if_match);
-	if (q->body && q->secret_body)
-		secret_wipe(q->body, strlen(q->body));
-	free(q->body);
-	*q = (struct rf_request){0};
-}
-
-bool rf_text_ok(const char *s)
-{
-	if (!s || strlen(s) >= RF_STR)
-		return false;
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			return false;
-	return true;
-}
-
 char *rf_link(const struct redfish *r, const json_t *ref, struct err *e)
 {
 	const char *s =
@@ -178,7 +158,7 @@ void rf_send(struct redfish *r, struct rf_request *q)
 
 	if (!q->method)
 		q->method = "GET";
-	request_done(slot);
+	rf_request_done(slot);
 	*slot = *q;
 	*q = (struct rf_request){0};
 	if (!is_allowed(r, slot))
@@ -198,14 +178,6 @@ void rf_resend(struct redfish *r)
 
 	r->req = (struct rf_request){0};
 	rf_send(r, &q);
-}
-
-void rf_abort(struct redfish *r)
-{
-	http_cancel(r->http);
-	r->http = NULL;
-	request_done(&r->req);
-	request_done(&r->login);
 }
 
 static bool is_redirect(int status)
@@ -280,11 +252,6 @@ static void read_body(const struct rf_request *q, const struct http_reply *http,
 	}
 }
 
-bool rf_is_optional(const struct redfish *r)
-{
-	return r->op && r->op->kind == RF_DRIVES && r->drives;
-}
-
 /* True if the exchange brought no usable reply (no reply, or 5xx), which counts for the circuit
  * breaker. Requests for the list of drives never count (rf_is_optional()). */
 static bool is_silent(const struct redfish *r, const struct http_reply *http)
@@ -316,7 +283,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 		if (redirected(r, q, http, &astray))
 			return;
 		if (http->status == 401 && !q->own_login) {
-			rf_login_again(r);
+			r->on_refused(r);
 			return;
 		}
 		p.status = http->status;
@@ -336,7 +303,7 @@ static void on_done(const struct http_reply *http, const struct err *e, void *ar
 	}
 	/* Use only local variables afterwards: next() may end the operation, whose owner may then
 	 * free r. */
-	if (!rf_task_follow(r, &p))
+	if (!r->on_accepted(r, &p))
 		q->next(r, &p);
 	json_decref(p.json);
 	secret_free(p.token);

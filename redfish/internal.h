@@ -12,17 +12,20 @@
  * internal: shared declarations of the client's files; one client split into files, hence one
  * prefix (rf_).
  *
- *   redfish.c   operations: queue, deadline, end
+ *   redfish.c   the public functions; which step begins an operation
+ *   op.c        operations: queue, deadline, end
  *   exchange.c  one request and its reply: login header, redirects, errors
+ *   text.c      texts: bounds, copies
  *   message.c   the messages in an error reply
  *   body.c      the object in a reply: bounds, charset
  *   session.c   service root, login, the predecessor's session
  *   find.c      which System is the machine, and the facts about it
+ *   parse.c     what a System says of itself
  *   system.c    state and power of the System
  *   boot.c      the boot override
  *   oem.c       vendors' own overrides for virtual CDs
- *   media.c     the virtual CD slot
- *   drives.c    the list of drives
+ *   media.c     the virtual CD slot; scan.c: what its search has read
+ *   drives.c    the list of drives; drive_list.c: its contents so far
  *   tag.c       If-Match, and how BMCs handle it
  *   task.c      work that a BMC does after its reply (202)
  *   facts.c     what is known of the BMC, for display
@@ -211,6 +214,12 @@ struct redfish {
 	/* The operation in progress; NULL: none. */
 	struct rf_op *op;
 	struct loop_defer pump;
+	/* Set once by redfish_new(), since op.c and exchange.c know neither operations, nor logins,
+	 * nor tasks. begin: begins the operation r->op. on_refused: after a 401, rf_login_again().
+	 * on_accepted: after any other reply, rf_task_follow(). */
+	void (*begin)(struct redfish *r);
+	void (*on_refused)(struct redfish *r);
+	bool (*on_accepted)(struct redfish *r, const struct rf_reply *p);
 	struct http_req *http;
 	/* The operation's request: in flight, or to be sent again after a login. */
 	struct rf_request req;
@@ -328,20 +337,35 @@ enum rf_reset {
 	RF_RESET_OTHER = 32,
 };
 
-/* --- redfish.c -------------------------------------------------------------------------------- */
+/* --- text.c ----------------------------------------------------------------------------------- */
+/* Replaces the text in *slot: frees the previous one and takes ownership of text. */
+void rf_set(char **slot, char *text);
+/* True if s is short (less than RF_STR bytes) and has no control characters. */
+bool rf_text_ok(const char *s);
+/* Returns a copy of a BMC's text that is fit for display, malloc'd; NULL: not fit. */
+char *rf_text_of(const char *s);
+
+/* --- op.c ------------------------------------------------------------------------------------- */
+/* Adds an operation to the queue. arg: argument of its done(). */
+struct rf_op *rf_ask(struct redfish *r, enum rf_kind kind, void *arg);
+/* Begins the next operation, if none is in progress. arg: the client. */
+void rf_pump(void *arg);
+void rf_op_free(struct rf_op *op);
 /* True if the operation changes the machine. */
 bool rf_changes(const struct rf_op *op);
+/* True while drives.c reads the list of drives. A BMC may lack these resources, so a failure here
+ * does not count as a failure of the BMC. */
+bool rf_is_optional(const struct redfish *r);
 /* Ends the operation successfully. Result: argument for the done() of a read operation; NULL for
  * other operations. */
 void rf_end(struct redfish *r, const void *result);
 void rf_fail(struct redfish *r, const struct err *e);
 void rf_fail_as(struct redfish *r, enum err_kind kind, const char *text);
-/* Forgets all facts about the BMC, but not the session. */
-void rf_forget(struct redfish *r);
-/* Replaces the text in *slot: frees the previous one and takes ownership of text. */
-void rf_set(char **slot, char *text);
 /* Calls then(r) after ms. Must be the last act of the step, with no request in flight. */
 void rf_wait(struct redfish *r, int64_t ms, void (*then)(struct redfish *r));
+/* Cancels the request in flight, and forgets the operation's requests. */
+void rf_abort(struct redfish *r);
+void rf_request_done(struct rf_request *q);
 
 /* --- exchange.c ------------------------------------------------------------------------------- */
 /* Sends the request. Takes ownership of the texts in *q and clears *q. */
@@ -349,14 +373,8 @@ void rf_send(struct redfish *r, struct rf_request *q);
 void rf_get(struct redfish *r, char *path /* Takes ownership of path. */, rf_step *next);
 /* Sends r->req once more; for use after a login. */
 void rf_resend(struct redfish *r);
-void rf_abort(struct redfish *r);
 /* Returns the path of {"@odata.id": ...} or of a string; NULL: absent or invalid (*e). */
 char *rf_link(const struct redfish *r, const json_t *ref, struct err *e);
-/* True if s is short (less than RF_STR bytes) and has no control characters. */
-bool rf_text_ok(const char *s);
-/* True while drives.c reads the list of drives. A BMC may lack these resources, so a failure here
- * does not count as a failure of the BMC. */
-bool rf_is_optional(const struct redfish *r);
 /* True if the reply means that the BMC does not serve this resource, so that an early retry is
  * useless. False: the resource was served, no reply came, or the BMC is busy (408, 429, 502 to 504,
  * or Retry-After). */
@@ -419,15 +437,18 @@ bool rf_ensure_system(struct redfish *r, const struct rf_reply *p);
  * intended machine; the operation has then ended. */
 bool rf_learn_system(struct redfish *r, const struct rf_reply *p);
 
-/* --- system.c --------------------------------------------------------------------------------- */
-void rf_system_read(struct redfish *r);
-void rf_system_power(struct redfish *r);
+/* --- parse.c ---------------------------------------------------------------------------------- */
+enum redfish_power rf_power_of(const json_t *system);
 void rf_identity_of(const json_t *system, struct rf_identity *out);
 /* Fills *s from a System. Texts in *s point into system and id. */
 void rf_parse(const json_t *system, int64_t read_at, struct redfish_system *s,
 	      const struct rf_identity *id);
 
 void rf_parse_boot(const json_t *boot, struct redfish_system *s);
+
+/* --- system.c --------------------------------------------------------------------------------- */
+void rf_system_read(struct redfish *r);
+void rf_system_power(struct redfish *r);
 /* Returns the ResetType for on or off; NULL: none is listed. */
 const char *rf_reset_type(const struct redfish *r, bool on);
 /* Reads the ResetTypes from the ActionInfo. */
@@ -484,8 +505,8 @@ void rf_abilities_read(struct redfish *r);
 void rf_latency(struct redfish *r, int64_t ms);
 /* Records the firmware version of a Manager of the System. manager: the resource. */
 void rf_learn_manager(struct redfish *r, const json_t *manager);
-/* Returns a copy of a BMC's text that is fit for display, malloc'd; NULL: not fit. */
-char *rf_text_of(const char *s);
+/* Forgets all facts about the BMC, but not the session. */
+void rf_forget(struct redfish *r);
 
 /* --- drives.c --------------------------------------------------------------------------------- */
 void rf_drives_read(struct redfish *r);

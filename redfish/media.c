@@ -5,6 +5,7 @@
 #include <strings.h>
 #include "base/mem.h"
 #include "base/str.h"
+#include "redfish/scan.h"
 
 /*
  * Reads and writes the virtual CD slot. The slot is searched once, depth first, through the links
@@ -22,8 +23,6 @@
  * A slot lists its transfer protocols in one of three places, or nowhere. The last of these places,
  * the ActionInfo of InsertMedia, is read once for each slot.
  */
-#define MAX_LOOKS 40 /* Maximum number of requests of one search. */
-#define MAX_TODO 64
 /* ENABLE_MS: time in ms between two searches after the slots were enabled. ENABLE_LOOKS: maximum
  * number of these searches. */
 #define ENABLE_MS 5000
@@ -34,62 +33,11 @@
  * for images of that protocol. */
 #define FORMS_MS 600000
 
-enum media_node { COLLECTION, MANAGERS, MANAGER, SLOT };
-
-struct rf_scan {
-	struct {
-		enum media_node node;
-		char *path;
-	} todo[MAX_TODO];
-	size_t n;
-	char *seen[MAX_LOOKS];
-	size_t nseen;
-	/* Type of the last entry in seen. */
-	enum media_node asked;
-	char *second_best;
-	/* The first resource that the BMC does not serve; kind ERR_NONE: none. */
-	struct err lacks;
-	/* Continues the operation with the chosen slot. p: reply with the slot, read just now;
-	 * NULL: read the slot first. */
-	void (*found)(struct redfish *r, const struct rf_reply *p);
-};
-
 static void scan_next(struct redfish *r);
 static void enable(struct redfish *r);
 static void scan(struct redfish *r);
 
-void rf_scan_free(struct rf_scan *s)
-{
-	if (!s)
-		return;
-	for (size_t i = 0; i < s->n; i++)
-		free(s->todo[i].path);
-	for (size_t i = 0; i < s->nseen; i++)
-		free(s->seen[i]);
-	free(s->second_best);
-	free(s);
-}
-
 /* --- the search ------------------------------------------------------------------------------- */
-
-static void push(struct rf_scan *s, enum media_node node,
-		 char *path /* Takes ownership of path; NULL: pushes nothing. */)
-{
-	if (!path)
-		return;
-	for (size_t i = 0; i < s->nseen; i++) {
-		if (str_eq(s->seen[i], path)) {
-			free(path);
-			return;
-		}
-	}
-	if (s->n == MAX_TODO) {
-		free(path);
-		return;
-	}
-	s->todo[s->n].node = node;
-	s->todo[s->n++].path = path;
-}
 
 /* Adds the members of a collection to the stack of the search. The last member is pushed first,
  * because the stack is last in, first out. */
@@ -98,10 +46,11 @@ static void push_members(struct redfish *r, enum media_node node, const json_t *
 	const json_t *members = json_object_get(collection, "Members");
 	struct err ignored;
 
-	push(r->op->scan, node == SLOT ? COLLECTION : MANAGERS,
-	     rf_link(r, json_object_get(collection, "Members@odata.nextLink"), &ignored));
+	rf_scan_push(r->op->scan, node == SLOT ? COLLECTION : MANAGERS,
+		     rf_link(r, json_object_get(collection, "Members@odata.nextLink"), &ignored));
 	for (size_t i = json_array_size(members); i > 0; i--)
-		push(r->op->scan, node, rf_link(r, json_array_get(members, i - 1), &ignored));
+		rf_scan_push(r->op->scan, node,
+			     rf_link(r, json_array_get(members, i - 1), &ignored));
 }
 
 static bool is_named(const json_t *slot, const char *const *starts, size_t n)
@@ -217,8 +166,8 @@ static void on_look(struct redfish *r, const struct rf_reply *p, enum media_node
 		rf_learn_manager(r, p->json);
 		if (!r->media_enable)
 			r->media_enable = rf_oem_media(r, p->json);
-		push(r->op->scan, COLLECTION,
-		     rf_link(r, json_object_get(p->json, "VirtualMedia"), &ignored));
+		rf_scan_push(r->op->scan, COLLECTION,
+			     rf_link(r, json_object_get(p->json, "VirtualMedia"), &ignored));
 		break;
 	case SLOT:
 		if (looked_at_slot(r, p))
@@ -253,7 +202,7 @@ static void scan_next(struct redfish *r)
 	static rf_step *const steps[] = {on_collection, on_managers, on_manager, on_slot_look};
 	struct rf_scan *s = r->op->scan;
 
-	if (s->n > 0 && s->nseen < MAX_LOOKS) {
+	if (s->n > 0 && s->nseen < RF_SCAN_LOOKS) {
 		enum media_node node = s->todo[--s->n].node;
 		char *path = s->todo[s->n].path;
 
@@ -323,28 +272,12 @@ static void scan(struct redfish *r)
 
 	for (size_t i = sizeof(r->managers) / sizeof(*r->managers); i > 0; i--) {
 		managed = managed || r->managers[i - 1];
-		push(s, MANAGER, mem_strdup(r->managers[i - 1]));
+		rf_scan_push(s, MANAGER, mem_strdup(r->managers[i - 1]));
 	}
 	if (!managed)
-		push(s, MANAGERS, mem_strdup(r->managers_path));
-	push(s, COLLECTION, mem_strdup(r->media));
+		rf_scan_push(s, MANAGERS, mem_strdup(r->managers_path));
+	rf_scan_push(s, COLLECTION, mem_strdup(r->media));
 	scan_next(r);
-}
-
-/* Saves the scan so that the next operation continues it, unless this operation already tried or
- * enabled a slot: the next operation could not see that in the scan. */
-void rf_scan_keep(struct redfish *r)
-{
-	struct rf_scan *s = r->op->scan;
-
-	if (!s || s->nseen == 0 || r->op->nbad > 0 || r->op->enabled)
-		return;
-	rf_scan_free(r->scan);
-	r->scan = s;
-	r->op->scan = NULL;
-	/* The latest request has no reply yet: put it back, so that it is sent again. */
-	s->todo[s->n].node = s->asked;
-	s->todo[s->n++].path = s->seen[--s->nseen];
 }
 
 static void search(struct redfish *r, rf_step *next)

@@ -68,6 +68,22 @@ static bool streams(const struct http_req *q)
 	return q->call.on_data && q->status >= 200 && q->status < 300;
 }
 
+void http_peer_unref(struct http_peer *p)
+{
+	if (--p->refs > 0)
+		return;
+	free((char *)p->spec.base_url);
+	free((char *)p->spec.ca_pem);
+	free((char *)p->spec.server_name);
+	free((char *)p->spec.client_cert_pem);
+	free((char *)p->spec.user_agent);
+	secret_free(p->client_key);
+	free(p->origin);
+	free(p->host);
+	free(p->prefix);
+	free(p);
+}
+
 static void headers_free(struct http_header *h, size_t n, size_t secret_from)
 {
 	for (size_t i = 0; i < n; i++) {

@@ -218,22 +218,6 @@ struct http_peer *http_peer_new(struct http *h, const struct http_peer_spec *spe
 	return p;
 }
 
-void http_peer_unref(struct http_peer *p)
-{
-	if (--p->refs > 0)
-		return;
-	free((char *)p->spec.base_url);
-	free((char *)p->spec.ca_pem);
-	free((char *)p->spec.server_name);
-	free((char *)p->spec.client_cert_pem);
-	free((char *)p->spec.user_agent);
-	secret_free(p->client_key);
-	free(p->origin);
-	free(p->host);
-	free(p->prefix);
-	free(p);
-}
-
 void http_peer_free(struct http_peer *p)
 {
 	if (!p)
