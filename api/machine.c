@@ -747,6 +747,11 @@ int machine_check(const void *object, const void *old, struct err *e)
 	return 0;
 }
 
+bool machine_is_in(const struct machine *m, enum machine_state s)
+{
+	return str_eq(m->status.state, machine_state_info[s].name);
+}
+
 bool machine_is_unwiped(const struct machine *m)
 {
 	const struct machine_status *s = &m->status;

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "api/common.h"
+#include "api/machine_states.h"
 #include "wipe/evidence.h"
 
 /*
@@ -397,6 +398,8 @@ struct machine {
 	struct machine_status status;
 };
 
+/* True if the Machine is in this state. */
+bool machine_is_in(const struct machine *m, enum machine_state s);
 /* True if the drives may hold data of the machine's last tenancy: status.lastWipe proves no wipe
  * after that tenancy, and no entry Retirement of spec.waivers lets the machine go without one.
  * False for a machine that drover has not used yet (state known, never wiped), for a retired

@@ -218,6 +218,18 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return s;
 }
 
+void *arena_grow(struct arena *a, void *v, size_t n, size_t size)
+{
+	void *more;
+
+	if (n & (n - 1))
+		return v;
+	more = arena_calloc(a, n ? 2 * n : 1, size);
+	if (n)
+		memcpy(more, v, n * size);
+	return more;
+}
+
 size_t arena_size(const struct arena *a)
 {
 	return a->size;

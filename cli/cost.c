@@ -33,7 +33,6 @@ struct cost {
 	struct cli_client c;
 	struct arena *a;
 	struct cost_rows rows;
-	size_t room;
 	/* true: the VirtualCluster of --tenant, or a bill of it, was found */
 	bool known;
 	/* set of the UIDs of the existing VirtualClusters: {uid: true} */
@@ -135,15 +134,7 @@ static const struct argp argp = {
 
 static void add_row(struct cost *w, const struct cost_row *r)
 {
-	if (w->rows.n == w->room) {
-		struct cost_row *v;
-
-		w->room = w->room ? 2 * w->room : 64;
-		v = arena_calloc(w->a, w->room, sizeof(*v));
-		if (w->rows.n)
-			memcpy(v, w->rows.v, w->rows.n * sizeof(*v));
-		w->rows.v = v;
-	}
+	w->rows.v = arena_grow(w->a, w->rows.v, w->rows.n, sizeof(*w->rows.v));
 	w->rows.v[w->rows.n++] = *r;
 }
 

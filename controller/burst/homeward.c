@@ -102,7 +102,7 @@ static bool is_on_machine(const struct context *c, const struct node_claim *n)
 {
 	const struct machine *m = machine_of_claim(c, n);
 
-	return m && m->spec.elastic && str_eq(m->status.state, "serving");
+	return m && m->spec.elastic && machine_is_in(m, MACHINE_SERVING);
 }
 
 /* Returns the claim on the owned machine for the pods of claim n, if the former is Ready; NULL

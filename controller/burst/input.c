@@ -1,8 +1,6 @@
 /* input: builds the lists of struct burst_input, with one function for each list. */
 #include "controller/burst/input.h"
 
-#include <string.h>
-
 #include "api/annotations.h"
 #include "base/map.h"
 #include "base/money.h"
@@ -46,22 +44,8 @@ struct taking {
 };
 
 #define ADD(t, list)                                                                               \
-	((t)->list = grow((t)->list, (t)->n##list, sizeof(*(t)->list), (t)->a),                    \
+	((t)->list = arena_grow((t)->a, (t)->list, (t)->n##list, sizeof(*(t)->list)),              \
 	 &(t)->list[(t)->n##list++])
-
-/* Returns v, or, if v is full, a copy of twice its size. n: number of elements; v is full if n is 0
- * or a power of two. */
-static void *grow(void *v, size_t n, size_t size, struct arena *a)
-{
-	void *more;
-
-	if (n & (n - 1))
-		return v;
-	more = arena_calloc(a, n ? 2 * n : 1, size);
-	if (n)
-		memcpy(more, v, n * size);
-	return more;
-}
 
 /* --- offers ----------------------------------------------------------------------------------- */
 

@@ -108,20 +108,6 @@ static bool same_traits(const struct burst_traits *x, const struct burst_traits 
 	return true;
 }
 
-/* Returns v, or, if v is full, a copy of twice its size. n: number of elements; v is full if n is 0
- * or a power of two. */
-static struct burst_traits *grow(struct burst_traits *v, size_t n, struct arena *a)
-{
-	struct burst_traits *more;
-
-	if (n & (n - 1))
-		return v;
-	more = arena_calloc(a, n ? 2 * n : 1, sizeof(*more));
-	for (size_t i = 0; i < n; i++)
-		more[i] = v[i];
-	return more;
-}
-
 /* Adds the traits of pod p to the work w; call before join(). labels: true if labels matter. */
 static void add_traits(struct burst_work *w, const struct world_pod *p, bool labels,
 		       struct arena *a)
@@ -133,7 +119,7 @@ static void add_traits(struct burst_work *w, const struct world_pod *p, bool lab
 	if (!w->pods) {
 		w->traits = copy_traits(&t, a);
 	} else if (!same_traits(&w->traits, &t)) {
-		w->others.v = grow(w->others.v, w->others.n, a);
+		w->others.v = arena_grow(a, w->others.v, w->others.n, sizeof(*w->others.v));
 		w->others.v[w->others.n++] = copy_traits(&t, a);
 	}
 }

@@ -167,7 +167,7 @@ static bool is_admitted(const struct provisioner *s, struct breaker *l, const st
 
 static bool is_offered(const struct machine *m)
 {
-	return m && str_eq(m->status.state, "free") && m->status.clean && !m->status.claim_ref &&
+	return m && machine_is_in(m, MACHINE_FREE) && m->status.clean && !m->status.claim_ref &&
 	       !m->meta.deletion_timestamp;
 }
 

@@ -318,7 +318,7 @@ static bool kick_if_other(const struct machine *m, void *arg)
 
 	/* Skip a machine that a claim names: it is about to be claimed, or was claimed until now,
 	 * so this pass decides nothing about it. */
-	if (str_eq(m->status.state, "free") &&
+	if (machine_is_in(m, MACHINE_FREE) &&
 	    !claim_index_count(w->c, CLAIM_BY_MACHINE, m->meta.name))
 		map_put(w->looked, m->meta.name, w);
 	if (on != (is != NULL) ||
@@ -414,7 +414,7 @@ static bool count(const struct machine *m, void *arg)
 {
 	struct counting *k = arg;
 
-	if (!str_eq(m->status.state, "free") || !kept_for(m, k->pool))
+	if (!machine_is_in(m, MACHINE_FREE) || !kept_for(m, k->pool))
 		return true;
 	k->out->kept++;
 	k->out->ready += warm_is_ready(m);

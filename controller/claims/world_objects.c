@@ -112,7 +112,7 @@ static bool is_coming(const struct machine *m)
 struct world_machine world_object_machine(const struct machine *m, const struct wipe_record *r,
 					  struct arena *a)
 {
-	const bool free_state = str_eq(m->status.state, "free");
+	const bool free_state = machine_is_in(m, MACHINE_FREE);
 	struct world_machine w = {.name = m->meta.name, .level_flash = -1, .level_hdd = -1};
 
 	w.provider = m->spec.provider_ref.name;
@@ -154,7 +154,7 @@ static bool has_no_offer(const struct machine *m)
 {
 	const struct machine_instance *i = m ? m->status.instance : NULL;
 
-	return m && str_eq(m->status.state, "claimed") &&
+	return m && machine_is_in(m, MACHINE_CLAIMED) &&
 	       !(i && !str_empty(i->token) && !i->refused_time) && m->status.operation &&
 	       str_eq(m->status.operation->last_error.reason, reason_name(REASON_NoOffer));
 }

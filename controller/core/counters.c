@@ -120,7 +120,7 @@ static void served(struct counters *f, const struct machine *was, const struct m
 	int64_t ms;
 
 	if (!ref || !f->c->cache[OBJECT_NODE_CLAIM] || !str_eq(was->status.state, "gating") ||
-	    !str_eq(is->status.state, "serving"))
+	    !machine_is_in(is, MACHINE_SERVING))
 		return;
 	n = CTX_GET(f->c, OBJECT_NODE_CLAIM, node_claim, ref->name);
 	ms = n ? is->status.state_since - claim_began(n) : -1;
@@ -147,7 +147,7 @@ void counters_machine(struct counters *f, const struct machine *was, const struc
 	if (!counts(f))
 		return;
 	served(f, was, is);
-	if (str_eq(was->status.state, "serving") && is->status.leave)
+	if (machine_is_in(was, MACHINE_SERVING) && is->status.leave)
 		metric_add(f->leaves, LABELS(str_or(is->status.leave->reason, "")), 1);
 	ms = is->status.state_since - was->status.state_since;
 	if (was->status.state_since && ms >= 0)

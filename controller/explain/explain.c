@@ -103,7 +103,7 @@ static void quarantine(json_t *o, const struct machine *m)
 	const struct machine_quarantine *q = m->status.quarantine;
 	int64_t due = quarantine_due(m);
 
-	if (!str_eq(m->status.state, "quarantined") || !q)
+	if (!machine_is_in(m, MACHINE_QUARANTINED) || !q)
 		return;
 	answer_error(o, "quarantine", str_or(q->reason, "Unknown"), q->message, q->since);
 	json_object_del(o, "nextTry");
@@ -222,8 +222,8 @@ static void leave(json_t *o, const struct machine *m, const struct drain *d)
 		   withdrawn = d && (d->spec.cancelled || d->meta.deletion_timestamp);
 	json_t *j;
 
-	if (!lv || str_eq(m->status.state, "free") || str_eq(m->status.state, "quarantined") ||
-	    str_eq(m->status.state, "retired"))
+	if (!lv || machine_is_in(m, MACHINE_FREE) || machine_is_in(m, MACHINE_QUARANTINED) ||
+	    machine_is_in(m, MACHINE_RETIRED))
 		return;
 	j = json_object();
 	answer_put(j, "reason", lv->reason);
@@ -300,12 +300,12 @@ json_t *explain_machine(const struct machine *m, const struct drain *d, int64_t 
 	for (size_t i = 0; i < m->status.conditions.n; i++)
 		if (m->status.conditions.v[i].status == CONDITION_FALSE)
 			answer_help_with(o, m->status.conditions.v[i].reason, m->meta.name);
-	if (str_eq(m->status.state, "retired"))
+	if (machine_is_in(m, MACHINE_RETIRED))
 		answer_help(o, "to manage it again: drover approve %s", m->meta.name);
 	/* Leave out a machine that has recovered: the failure of an earlier claim does not explain
 	 * its state. */
-	if (m->status.failures.n && !str_eq(m->status.state, "free") &&
-	    !str_eq(m->status.state, "serving")) {
+	if (m->status.failures.n && !machine_is_in(m, MACHINE_FREE) &&
+	    !machine_is_in(m, MACHINE_SERVING)) {
 		const struct machine_failure *f = &m->status.failures.v[m->status.failures.n - 1];
 
 		answer_error(o, "lastFailure", f->reason, f->message, f->time);

@@ -39,8 +39,7 @@ int64_t quarantine_due(const struct machine *m)
 const char *machine_wipe_required(const struct machine *m, struct arena *a)
 {
 	const bool deleted = m->meta.deletion_timestamp != 0,
-		   rests = str_eq(m->status.state, "quarantined") ||
-			   str_eq(m->status.state, "known");
+		   rests = machine_is_in(m, MACHINE_QUARANTINED) || machine_is_in(m, MACHINE_KNOWN);
 
 	if ((!deleted && m->spec.management_policy != MACHINE_RETIRE) || !rests ||
 	    m->status.claim_ref || !machine_is_unwiped(m))
@@ -92,7 +91,7 @@ struct labels machine_topology(const struct machine *m, struct arena *a)
 
 bool warm_is_ready(const struct machine *m)
 {
-	return str_eq(m->status.state, "free") && m->status.warm_for && m->status.agent &&
+	return machine_is_in(m, MACHINE_FREE) && m->status.warm_for && m->status.agent &&
 	       m->status.agent->boot_id && m->status.agent->public_key &&
 	       !m->status.agent->dismissed;
 }

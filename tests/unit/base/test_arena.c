@@ -195,6 +195,22 @@ static void nothing_is_freed_without_harm(void **state)
 	arena_free(NULL);
 }
 
+static void an_array_grows_by_doubling(void **state)
+{
+	OWN(arena) a = arena_new();
+	int *v = NULL, *before;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		before = v;
+		v = arena_grow(a, v, (size_t)i, sizeof(*v));
+		assert_true((i & (i - 1)) ? v == before : v != before);
+		v[i] = i;
+	}
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(v[i], i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -210,6 +226,7 @@ int main(void)
 		cmocka_unit_test(texts_end_before_what_comes_after_them),
 		cmocka_unit_test(an_array_is_zeroed),
 		cmocka_unit_test(nothing_is_freed_without_harm),
+		cmocka_unit_test(an_array_grows_by_doubling),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
