@@ -28,6 +28,7 @@
 extern const char *const burst_policy_mode_names[];
 extern const char *const burst_policy_scope_names[];
 extern const char *const burst_policy_per_names[];
+extern const char *const burst_policy_exhausted_names[];
 
 /* Lowest and highest accepted value, both included. In gang_size, 0 means no bound; in other
  * ranges, 0 is an ordinary bound. */
