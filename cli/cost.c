@@ -240,6 +240,34 @@ static int add_kept(struct cost *w)
 	return 0;
 }
 
+/* Takes the price of the instance type for opencost, if it is the wanted one. */
+static void take_price(struct cost *w, const struct provider_object *p,
+		       const struct provider_object_instance_type *t)
+{
+	if (w->type ? !str_eq(t->name, w->type) : t->price_per_hour < 0)
+		return;
+	w->prices++;
+	w->provider = p->meta.name;
+	w->priced = t;
+}
+
+/* Adds the instance type to those of --compare. */
+static void take_type(struct cost *w, const struct provider_object *p,
+		      const struct provider_object_instance_type *t)
+{
+	mem_grow(w->types, w->ntypes, w->types_room);
+	w->types[w->ntypes++] =
+		(struct cost_type){.provider = p->meta.name,
+				   .name = t->name,
+				   .product = labels_get(&t->labels, "nvidia.com/gpu.product"),
+				   .currency = t->currency,
+				   .gpus = provider_type_gpus(t),
+				   .elastic = provider_is_elastic(p),
+				   .price = {[MARKET_ON_DEMAND] = t->price_per_hour,
+					     [MARKET_SPOT] = t->spot_price_per_hour,
+					     [MARKET_RESERVED] = t->reserved_price_per_hour}};
+}
+
 static void on_provider(json_t *o, void *arg)
 {
 	struct cost *w = arg;
@@ -253,15 +281,16 @@ static void on_provider(json_t *o, void *arg)
 		return;
 	}
 	p = object;
-	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
-		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
+	for (size_t i = 0; i < p->spec.instance_types.n; i++)
+		(w->compare ? take_type : take_price)(w, p, &p->spec.instance_types.v[i]);
+}
 
-		if (w->type ? !str_eq(t->name, w->type) : t->price_per_hour < 0)
-			continue;
-		w->prices++;
-		w->provider = p->meta.name;
-		w->priced = t;
-	}
+/* Reads all Providers. Returns 0, or 1 after printing the cause. */
+static int read_providers(struct cost *w)
+{
+	if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &w->e) < 0)
+		return cli_report_unreadable(&w->c, OBJECT_PROVIDER, NULL, &w->e);
+	return w->failed ? cli_failed(&w->c, "%s", w->e.text) : 0;
 }
 
 static int print_json(const struct cost *w, json_t *j)
@@ -276,10 +305,8 @@ static int print_json(const struct cost *w, json_t *j)
 
 static int show_prices(struct cost *w)
 {
-	if (cli_list(&w->c, OBJECT_PROVIDER, on_provider, w, &w->e) < 0)
-		return cli_report_unreadable(&w->c, OBJECT_PROVIDER, NULL, &w->e);
-	if (w->failed)
-		return cli_failed(&w->c, "%s", w->e.text);
+	if (read_providers(w))
+		return 1;
 	if (!w->prices && w->type)
 		return cli_failed(&w->c, "no Provider has instance type %s", w->type);
 	if (!w->prices)
@@ -300,36 +327,6 @@ static int show_prices(struct cost *w)
 
 /* --- comparison ------------------------------------------------------------------------------- */
 
-static void on_compared(json_t *o, void *arg)
-{
-	struct cost *w = arg;
-	const struct provider_object *p;
-	void *object;
-
-	if (w->failed)
-		return;
-	if (object_decode(&object_kinds[OBJECT_PROVIDER], o, w->a, &object, &w->e) < 0) {
-		w->failed = true;
-		return;
-	}
-	p = object;
-	for (size_t i = 0; i < p->spec.instance_types.n; i++) {
-		const struct provider_object_instance_type *t = &p->spec.instance_types.v[i];
-
-		mem_grow(w->types, w->ntypes, w->types_room);
-		w->types[w->ntypes++] = (struct cost_type){
-			.provider = p->meta.name,
-			.name = t->name,
-			.product = labels_get(&t->labels, "nvidia.com/gpu.product"),
-			.currency = t->currency,
-			.gpus = provider_type_gpus(t),
-			.elastic = provider_is_elastic(p),
-			.price = {[MARKET_ON_DEMAND] = t->price_per_hour,
-				  [MARKET_SPOT] = t->spot_price_per_hour,
-				  [MARKET_RESERVED] = t->reserved_price_per_hour}};
-	}
-}
-
 static void on_machine(json_t *o, void *arg)
 {
 	struct cost *w = arg;
@@ -348,10 +345,8 @@ static int compare(struct cost *w)
 	struct buf b;
 	json_t *j;
 
-	if (cli_list(&w->c, OBJECT_PROVIDER, on_compared, w, &w->e) < 0)
-		return cli_report_unreadable(&w->c, OBJECT_PROVIDER, NULL, &w->e);
-	if (w->failed)
-		return cli_failed(&w->c, "%s", w->e.text);
+	if (read_providers(w))
+		return 1;
 	if (cli_list(&w->c, OBJECT_MACHINE, on_machine, w, &w->e) < 0)
 		return cli_report_unreadable(&w->c, OBJECT_MACHINE, NULL, &w->e);
 	c.types = w->types;
