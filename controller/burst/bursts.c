@@ -628,8 +628,12 @@ static void look(void *arg)
 		return;
 	if (!s->leads_since)
 		s->leads_since = loop_now(s->c->loop);
+	if (!ctx_may_act(s->c)) {
+		loop_timer_start(&s->timer, AGAIN_MS);
+		return;
+	}
 	x = bursts_now(s, a);
-	if (!ctx_may_act(s->c) || (x.reading && loop_now(s->c->loop) - s->leads_since < READ_MS)) {
+	if (x.reading && loop_now(s->c->loop) - s->leads_since < READ_MS) {
 		loop_timer_start(&s->timer, AGAIN_MS);
 		return;
 	}
