@@ -16,8 +16,8 @@ enum record_key {
 	RECORD_BY_MACHINE,
 	/* key: spec.machine.systemUUID, matched in both byte orders */
 	RECORD_BY_UUID,
-	/* key: spec.machine.serial, also vendors' placeholder values: the caller must not ask for
-	 * these */
+	/* key: spec.machine.serial, also a value that a vendor gives to many machines: the caller
+	 * must not ask for such a value */
 	RECORD_BY_SERIAL,
 	RECORD_KEYS,
 };

@@ -148,7 +148,7 @@ static size_t word_len(const char *s)
 }
 
 /* True if the last part of the word after '/' consists of capital letters only. */
-static bool is_placeholder(const char *word, size_t len)
+static bool is_variable(const char *word, size_t len)
 {
 	const char *p = word + len;
 
@@ -182,7 +182,7 @@ static size_t command_len(const char *s)
 		n = word_len(p + 1);
 		if (!value && strncmp(p + 1, "--", 2) != 0)
 			return end;
-		if (!n || is_placeholder(p + 1, n))
+		if (!n || is_variable(p + 1, n))
 			return 0;
 		value = !value && has_value(p + 1, n);
 	}

@@ -34,7 +34,7 @@ void answer_help_valid(json_t *o, enum object_kind_id kind, const struct conditi
 
 /* Returns the commands of drover in the list `helps` of o that can be run unchanged, as an array of
  * strings that the caller owns: each with its operand and options, without the text around it.
- * Commands with a placeholder in capital letters, such as MACHINE, are left out. */
+ * Commands in which a word in capital letters, such as MACHINE, stands for a value are left out. */
 json_t *answer_commands(const json_t *o);
 /* Returns the first of answer_commands(), allocated in a; NULL: none. */
 const char *answer_command(const json_t *o, struct arena *a);

@@ -18,7 +18,7 @@ struct machine_index;
 enum machine_key {
 	/* spec.identity.systemUUID, matched in both byte orders */
 	MACHINE_BY_UUID,
-	/* spec.identity.serialNumber, without vendors' placeholder values */
+	/* spec.identity.serialNumber, unless a vendor gives this value to many machines */
 	MACHINE_BY_SERIAL,
 	/* spec.bmc.address; ignores case, doubled and trailing slashes */
 	MACHINE_BY_ADDRESS,
