@@ -311,7 +311,9 @@ static const struct field burst_budget_fields[] = {
 		     "RequireApproval: launches beyond the amount only for work that an "
 		     "administrator approved (drover approve burst/POLICY/WORK); requires mode "
 		     "Hard."),
-	FIELD_REFUSED("forecastHorizon", .doc = "Not supported yet: forecast of spend."),
+	FIELD_REFUSED("forecastHorizon",
+		      .doc = "Refused: status.spend[].forecast is always for the "
+			     "end of the period."),
 	FIELD(burst_policy_budget, carry_over, "carryOver", FIELD_DECIMAL, AS_FRACTION,
 	      .doc = "Most that the unspent money of the last period adds to the amount of this "
 		     "one, as a fraction of the amount, from 0 to 1. What the last period had "
@@ -679,6 +681,11 @@ static const struct field spend_fields[] = {
 		     "cost, and the highest further cost of running instances (if "
 		     "spec.budget[].reserveForRunning is false, only of instances "
 		     "launched in this period)."),
+	FIELD(burst_policy_spend, forecast, "forecast", FIELD_STR, .max_len = 24,
+	      .doc = "What the period will have cost at its end, in spec.cost.currency, if the "
+		     "cost that arose in it so far goes on at the same rate, and at least what "
+		     "counts now with all that the policy would launch. Not set in the first tenth "
+		     "of a period, and for a budget per Total."),
 	FIELD(burst_policy_spend, alert, "alert", FIELD_STR, .max_len = 24,
 	      .doc = "Highest fraction in spec.budget[].alertAt that has been reached. Not set "
 		     "if none has been reached."),

@@ -228,7 +228,7 @@ struct burst_policy_decision {
  * apply. */
 struct burst_policy_spend {
 	int scope, per;
-	const char *of, *amount, *spent, *alert;
+	const char *of, *amount, *spent, *alert, *forecast;
 };
 struct burst_policy_status {
 	int64_t observed_generation;

@@ -60,6 +60,8 @@ static json_t *account_json(const struct burst_account *x)
 
 	if (x->alert >= 0)
 		json_object_set_new(j, "alert", json_string(money_format(x->alert, alert)));
+	if (x->forecast >= 0)
+		json_object_set_new(j, "forecast", json_string(money_format(x->forecast, alert)));
 	return j;
 }
 
@@ -125,7 +127,7 @@ static void print_aside(const json_t *aside)
 
 void burst_print_table(const struct burst *b, const json_t *aside, struct arena *a)
 {
-	char amount[MONEY_TEXT], before[MONEY_TEXT], after[MONEY_TEXT];
+	char amount[MONEY_TEXT], before[MONEY_TEXT], after[MONEY_TEXT], forecast[MONEY_TEXT];
 
 	for (size_t i = 0; i < b->n; i++)
 		print_decision(b, &b->v[i], a);
@@ -137,12 +139,14 @@ void burst_print_table(const struct burst *b, const json_t *aside, struct arena 
 
 		(void)printf(
 			"policy %s, budget (%s%s%s, per %s): %s of %s %s used; with this plan %s "
-			"%s%s\n",
+			"%s%s%s%s\n",
 			x->policy->name, burst_scope_names[x->budget->scope], *x->of ? " " : "",
 			x->of, burst_period_names[x->budget->per], money_format(x->before, before),
 			money_format(x->amount, amount), x->policy->cost.currency,
 			money_format(x->after, after), x->policy->cost.currency,
-			x->alert >= 0 ? " (reaches the alert threshold)" : "");
+			x->alert >= 0 ? " (reaches the alert threshold)" : "",
+			x->forecast >= 0 ? "; forecast for the period " : "",
+			x->forecast >= 0 ? money_format(x->forecast, forecast) : "");
 	}
 	for (size_t i = 0; i < b->in->npolicies; i++)
 		if (b->errors[i])

@@ -414,7 +414,10 @@ static void spend_of(const struct burst *b, const char *policy, struct burst_pol
 			.amount = arena_strdup(a, money_format(x->amount, money)),
 			.spent = arena_strdup(a, money_format(x->before, money)),
 			.alert = x->alert >= 0 ? arena_strdup(a, money_format(x->alert, money))
-					       : NULL};
+					       : NULL,
+			.forecast = x->forecast >= 0
+					    ? arena_strdup(a, money_format(x->forecast, money))
+					    : NULL};
 	}
 }
 

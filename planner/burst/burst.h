@@ -426,6 +426,10 @@ struct burst_account {
 	int64_t before, after;
 	/* The highest of the budget's alert thresholds that is reached; -1: none. */
 	int64_t alert;
+	/* What the period will have cost at its end, if the cost that arose in it so far goes on at
+	 * the same rate; at least `after`. -1: not known, because less than a tenth of the period
+	 * has passed, or it has no end. */
+	int64_t forecast;
 };
 
 struct burst {
@@ -450,6 +454,8 @@ struct burst {
 /* Returns the start, in Unix ms, of the budget period in the zone (NULL: UTC) that contains `now`;
  * INT64_MIN for BURST_TOTAL. */
 int64_t burst_period_start(enum burst_period per, const struct zone *zone, int64_t now);
+/* Returns the end of the period that contains `now`; INT64_MAX for BURST_TOTAL. */
+int64_t burst_period_end(enum burst_period per, const struct zone *zone, int64_t now);
 /* Returns the start of the period before that one; INT64_MIN for BURST_TOTAL. */
 int64_t burst_period_before(enum burst_period per, const struct zone *zone, int64_t now);
 /* True if a policy with these conditions selects the pods of the tenant that have these traits. The

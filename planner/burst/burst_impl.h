@@ -75,6 +75,8 @@ struct burst_balance {
 	/* Charged amounts in millionths, by balance; INT64_MAX: too large to compute. before:
 	 * without the decisions of this run. total: including all decisions made so far. */
 	int64_t *before, *total;
+	/* The part of `before` that was spent on launches of this period. */
+	int64_t *spent;
 	/* By balance: amount that may be spent in this period, with what was carried over. */
 	int64_t *amount;
 	const char **keys;

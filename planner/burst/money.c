@@ -14,6 +14,10 @@
 
 #define HOUR_S INT64_C(3600)
 #define DAY_S (24 * HOUR_S)
+/* A forecast is made when this part of a period has passed: 1/FORECAST_FROM */
+#define FORECAST_FROM 10
+/* Shortest interval at which it changes although nothing is spent. */
+#define STEP_MS INT64_C(600000)
 
 static int64_t floor_to(int64_t s, int64_t step, int64_t from)
 {
@@ -48,6 +52,17 @@ int64_t burst_period_start(enum burst_period per, const struct zone *zone, int64
 		break;
 	}
 	return INT64_MIN;
+}
+
+int64_t burst_period_end(enum burst_period per, const struct zone *zone, int64_t now)
+{
+	/* Seconds that lead from the start of a period into the next one, whatever its length */
+	static const int64_t beyond[] = {HOUR_S, DAY_S + 2 * HOUR_S, 7 * DAY_S + 2 * HOUR_S,
+					 32 * DAY_S, 93 * DAY_S};
+	const int64_t start = burst_period_start(per, zone, now);
+
+	return start == INT64_MIN ? INT64_MAX
+				  : burst_period_start(per, zone, start + beyond[per] * 1000);
 }
 
 int64_t burst_period_before(enum burst_period per, const struct zone *zone, int64_t now)
@@ -118,6 +133,8 @@ static int64_t over_in(const struct burst_launch *l, int64_t start, int64_t end)
 /* A sum of charges. mixed: some are in another currency than the policy's. any: there is one. */
 struct charges {
 	int64_t sum;
+	/* What was spent, of launches that were made in the period. */
+	int64_t spent;
 	bool mixed, any;
 };
 
@@ -135,8 +152,10 @@ static void count_launch(const struct burst_balance *u, const struct burst_launc
 		return;
 	c->mixed |= !str_eq(l->currency, u->policy->cost.currency);
 	c->any = true;
-	if (spent)
+	if (spent) {
 		add(&c->sum, l->spent);
+		add(&c->spent, l->spent);
+	}
 	if (committed)
 		add(&c->sum, l->committed);
 	add(&c->sum, over);
@@ -211,6 +230,7 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 			u->keys = which < 0 ? NULL : (const char **)names[which];
 			u->before = arena_calloc(a, u->n + 1, sizeof(*u->before));
 			u->total = arena_calloc(a, u->n + 1, sizeof(*u->total));
+			u->spent = arena_calloc(a, u->n + 1, sizeof(*u->spent));
 			u->mixed = arena_calloc(a, u->n + 1, sizeof(*u->mixed));
 			u->touched = arena_calloc(a, u->n + 1, sizeof(*u->touched));
 			u->amount = arena_calloc(a, u->n + 1, sizeof(*u->amount));
@@ -218,6 +238,7 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 			now = count_all(u, in, keys, start, INT64_MAX, a);
 			for (size_t x = 0; x < u->n; x++) {
 				u->before[x] = u->total[x] = now[x].sum;
+				u->spent[x] = now[x].spent;
 				u->mixed[x] = now[x].mixed;
 				u->touched[x] = now[x].any;
 			}
@@ -300,6 +321,24 @@ static int64_t alert_of(const struct burst_budget *b, int64_t amount, int64_t to
 	return best;
 }
 
+/* Returns the forecast of balance k (burst_account.forecast). */
+static int64_t forecast_of(const struct burst_balance *u, size_t k, int64_t now)
+{
+	const int64_t start = start_of(u->policy, u->budget, now);
+	int64_t passed, length;
+	__int128 sum;
+
+	if (start == INT64_MIN)
+		return -1;
+	length = burst_period_end(u->budget->per, u->budget->zone, now) - start;
+	/* The time is rounded, so that a forecast does not change with each look at it. */
+	passed = floor_to(now - start, length / 100 > STEP_MS ? length / 100 : STEP_MS, 0);
+	if (passed <= 0 || passed < length / FORECAST_FROM)
+		return -1;
+	sum = (__int128)u->spent[k] * length / passed;
+	return sum > INT64_MAX ? INT64_MAX : sum > u->total[k] ? (int64_t)sum : u->total[k];
+}
+
 void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct arena *a)
 {
 	size_t total = 0;
@@ -322,6 +361,7 @@ void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct
 				.before = u->before[k],
 				.after = u->total[k],
 				.alert = alert_of(u->budget, u->amount[k], u->total[k]),
+				.forecast = forecast_of(u, k, b->in->now),
 			};
 		}
 }

@@ -1013,9 +1013,72 @@ static void periods_begin_in_their_time_zone(void **state)
 	}
 }
 
+static void periods_end_where_the_next_begins(void **state)
+{
+	static const struct {
+		enum burst_period per;
+		const char *now, *want;
+	} rows[] = {
+		{BURST_HOUR, "2026-11-25T13:59:59Z", "2026-11-25T14:00:00Z"},
+		/* Days of 23 and of 25 hours. */
+		{BURST_DAY, "2026-03-29T10:00:00Z", "2026-03-29T22:00:00Z"},
+		{BURST_DAY, "2026-10-25T10:00:00Z", "2026-10-25T23:00:00Z"},
+		{BURST_WEEK, "2026-11-25T10:00:00Z", "2026-11-29T23:00:00Z"},
+		{BURST_MONTH, "2026-02-10T10:00:00Z", "2026-02-28T23:00:00Z"},
+		{BURST_MONTH, "2026-12-31T10:00:00Z", "2026-12-31T23:00:00Z"},
+		{BURST_QUARTER, "2026-01-01T10:00:00Z", "2026-03-31T22:00:00Z"},
+		{BURST_QUARTER, "2026-10-01T10:00:00Z", "2026-12-31T23:00:00Z"},
+	};
+	OWN(zones) zs = zones_new();
+	char text[STR_TIME_SIZE];
+	int64_t now;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		assert_true(str_to_time(rows[i].now, &now));
+		assert_string_equal(
+			str_time(text,
+				 burst_period_end(rows[i].per, zone(zs, "Europe/Berlin"), now)),
+			rows[i].want);
+	}
+	assert_true(burst_period_end(BURST_TOTAL, NULL, now) == INT64_MAX);
+}
+
+/* At noon half of the day has passed. */
+static void a_forecast_goes_on_at_the_same_rate(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin(&s);
+	s.in.nwork = 0;
+	s.in.nlaunches = 1;
+	s.launch = launched("done", noon() - 4 * HOUR_MS, EUR(70), 0);
+	(void)go(&s);
+	assert_true(s.b->accounts[0].forecast == EUR(140));
+	/* What still runs counts once, as much as it may cost. */
+	s.launch.committed = EUR(90);
+	(void)go(&s);
+	assert_true(s.b->accounts[0].forecast == EUR(160));
+	/* Work that is launched now. */
+	s.in.nwork = 1;
+	(void)go(&s);
+	assert_true(s.b->accounts[0].forecast == EUR(160) + s.b->v[0].cost);
+	/* In the first tenth of the day there is too little to go by. */
+	s.in.now = noon() - 10 * HOUR_MS;
+	(void)go(&s);
+	assert_true(s.b->accounts[0].forecast == -1);
+	s.in.now = noon();
+	s.budgets[0].per = BURST_TOTAL;
+	(void)go(&s);
+	assert_true(s.b->accounts[0].forecast == -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(periods_end_where_the_next_begins),
+		cmocka_unit_test(a_forecast_goes_on_at_the_same_rate),
 		cmocka_unit_test(the_cheapest_of_the_first_tier_is_charged_in_whole_increments),
 		cmocka_unit_test(a_price_that_is_not_known_is_refused),
 		cmocka_unit_test(no_launch_takes_a_hard_budget_beyond_its_amount),
