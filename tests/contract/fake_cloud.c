@@ -81,7 +81,7 @@ static json_t *instance_json(const struct fake_instance *i)
 					    : "Pending";
 
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:O}", "instance", i->id,
-			 "providerID", i->id, "region", "r1", "zone", i->zone, "type", i->type,
+			 "providerID", i->id, "region", i->region, "zone", i->zone, "type", i->type,
 			 "token", i->token, "state", state, "tags", i->tags);
 }
 
@@ -117,14 +117,15 @@ static void tell_offers(struct process *p, json_int_t id)
 
 	for (size_t k = 0; k < FAKE_CLOUD_ZONES && f->zones[k].zone; k++)
 		json_array_append_new(
-			list,
-			json_pack("{s:s, s:s, s:s, s:s, s:s*, s:I, s:s}", "region", "r1", "zone",
-				  f->zones[k].zone, "type", f->zones[k].type, "market",
-				  f->zones[k].reservation ? "Reserved"
-				  : f->zones[k].spot	  ? "Spot"
-							  : "OnDemand",
-				  "reservation", f->zones[k].reservation, "microsPerHour",
-				  (json_int_t)f->zones[k].micros, "currency", "USD"));
+			list, json_pack("{s:s, s:s, s:s, s:s, s:s*, s:I, s:s}", "region",
+					str_or(f->zones[k].region, "r1"), "zone", f->zones[k].zone,
+					"type", f->zones[k].type, "market",
+					f->zones[k].reservation ? "Reserved"
+					: f->zones[k].spot	? "Spot"
+								: "OnDemand",
+					"reservation", f->zones[k].reservation, "microsPerHour",
+					(json_int_t)f->zones[k].micros, "currency",
+					str_or(f->zones[k].currency, "USD")));
 	say(p, json_pack("{s:I, s:o}", "id", id, "offers", list));
 }
 
@@ -148,6 +149,7 @@ static struct fake_instance *start(struct fake_cloud *f, const json_t *j, size_t
 	i->cloud = f;
 	str_format(i->id, sizeof(i->id), "i-%u", f->launched);
 	str_copy(i->zone, sizeof(i->zone), f->zones[zone].zone);
+	i->region = str_or(f->zones[zone].region, "r1");
 	str_copy(i->type, sizeof(i->type), f->zones[zone].type);
 	str_copy(i->token, sizeof(i->token), json_str_at(j, "token"));
 	i->tags = json_deep_copy(json_object_get(j, "tags"));

@@ -19,6 +19,7 @@
 struct fake_instance {
 	struct list link;
 	char id[24], zone[32], type[64], token[72];
+	const char *region;
 	json_t *tags;
 	/* User data, decoded */
 	char *user_data;
@@ -31,6 +32,8 @@ struct fake_instance {
 struct fake_cloud {
 	struct {
 		const char *zone, *type;
+		/* NULL: "r1" and "USD" */
+		const char *region, *currency;
 		/* ID of the reservation, for market Reserved; NULL: the market is OnDemand */
 		const char *reservation;
 		/* True: the market is Spot */
