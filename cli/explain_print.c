@@ -269,14 +269,17 @@ static void print_decision(struct buf *out, const json_t *x, int64_t now, struct
 
 static void print_spend(struct buf *out, const json_t *x, struct arena *a)
 {
-	const char *of = json_str_at(x, "of");
+	const char *of = json_str_at(x, "of"), *forecast = json_str_at(x, "forecast"),
+		   *alert = json_str_at(x, "alert");
 
 	row(out, "budget",
-	    arena_printf(
-		    a, "%s of %s %s spent, %s per %s%s%s", str_or(json_str_at(x, "spent"), "0"),
-		    str_or(json_str_at(x, "amount"), "-"), str_or(json_str_at(x, "currency"), ""),
-		    str_or(json_str_at(x, "scope"), "-"), str_or(json_str_at(x, "per"), "-"),
-		    of ? ": " : "", str_or(of, "")));
+	    arena_printf(a, "%s of %s %s spent%s%s%s%s, %s per %s%s%s",
+			 str_or(json_str_at(x, "spent"), "0"),
+			 str_or(json_str_at(x, "amount"), "-"),
+			 str_or(json_str_at(x, "currency"), ""), forecast ? ", forecast " : "",
+			 str_or(forecast, ""), alert ? ", beyond the alert at " : "",
+			 str_or(alert, ""), str_or(json_str_at(x, "scope"), "-"),
+			 str_or(json_str_at(x, "per"), "-"), of ? ": " : "", str_or(of, "")));
 }
 
 /* Prints whose problem it is, and the command that helps. */

@@ -194,6 +194,8 @@ static json_t *spend_json(const struct burst_policy_spend *s, const char *curren
 	answer_put(o, "of", s->of);
 	answer_put(o, "amount", s->amount);
 	answer_put(o, "spent", s->spent);
+	answer_put(o, "alert", s->alert);
+	answer_put(o, "forecast", s->forecast);
 	answer_put(o, "currency", currency);
 	return o;
 }

@@ -494,7 +494,8 @@ static void a_burst_policy_shows_each_offer_with_cost_and_reason(void **state)
 		"{'status': {'conditions': [{'type': 'Active', 'status': 'True', 'reason': "
 		"'Enforce', 'message': 'It launches nothing now.', 'lastTransitionTime': "
 		"'2026-01-01T00:00:00Z'}], 'spend': [{'scope': 'Policy', 'per': 'Month', 'amount': "
-		"'100', 'spent': '90'}], 'decisions': [{'tenant': 'team-a', 'work': 'default/p', "
+		"'100', 'spent': '90', 'forecast': '120', 'alert': '0.8'}], 'decisions': [{"
+		"'tenant': 'team-a', 'work': 'default/p', "
 		"'reason': 'NoOffer', 'message': 'none of 2 offers is suitable', 'offers': [{"
 		"'provider': 'aws', 'zone': 'a', 'instanceType': 'p5', 'market': 'OnDemand', "
 		"'cost': '23.5', 'reason': 'BudgetExhausted', 'message': 'it may cost 23.5, the "
@@ -508,7 +509,7 @@ static void a_burst_policy_shows_each_offer_with_cost_and_reason(void **state)
 		"suitable\n  offer         aws p5 OnDemand in a, 23.5 USD: BudgetExhausted: it "
 		"may cost 23.5, the budget leaves 10\n  offer         aws p4 Spot in eu, cost not "
 		"known: PriceUnknown: its price is not known\n  budget        90 of 100 USD "
-		"spent, Policy per Month\n");
+		"spent, forecast 120, beyond the alert at 0.8, Policy per Month\n");
 	assert_said("chain         Provider aws: Missing: NotFound");
 	assert_int_equal(cli_do_pause(&c, "burstpolicy/research"), 0);
 	rewind(c.out);
