@@ -156,7 +156,8 @@ static const struct field gang_fields[] = {
 		"mode", FIELD_ENUM, .enums = gang_modes, .only = gang_acted_upon,
 		.def = "\"AllOrNothing\"",
 		.doc = "Whether a gang may be launched in part. AllOrNothing: all its instances "
-		       "are launched in one zone, or none."),
+		       "are launched in one zone, or none. AtLeast is refused: a gang that is "
+		       "launched in part costs money and does not run."),
 	FIELDS_END,
 };
 static const struct field offer_fields[] = {
@@ -310,7 +311,9 @@ static const struct field burst_budget_fields[] = {
 	      .doc = "What happens when the amount is spent. StopNew: no further launches. "
 		     "RequireApproval: launches beyond the amount only for work that an "
 		     "administrator approved (drover approve burst/POLICY/WORK); requires mode "
-		     "Hard."),
+		     "Hard. DrainAtCheckpoint and DrainNow are refused: the highest cost of a "
+		     "launch counts from its beginning, so running work never exceeds the "
+		     "amount."),
 	FIELD_REFUSED("forecastHorizon",
 		      .doc = "Refused: status.spend[].forecast is always for the "
 			     "end of the period."),

@@ -601,6 +601,35 @@ static void every_member_of_a_claim_but_its_approval_is_immutable(void **state)
 	}
 }
 
+/* Fails unless the description of each field that is refused, and of each enum of which values are
+ * refused, says why. */
+static void look_at_refusals(const struct field *f, const char *kind)
+{
+	for (; f->name; f++) {
+		if (f->refused && !str_starts(f->doc, "Refused: ") &&
+		    !str_starts(f->doc, "Not supported yet: "))
+			fail_msg("%s: %s does not say why it is refused", kind, f->name);
+		for (size_t i = 0; f->only && f->enums && f->enums[i]; i++) {
+			size_t k = 0;
+
+			while (f->only[k] && !str_eq(f->only[k], f->enums[i]))
+				k++;
+			if (!f->only[k] && !strstr(f->doc, f->enums[i]))
+				fail_msg("%s: %s does not say why %s is refused", kind, f->name,
+					 f->enums[i]);
+		}
+		if (f->sub)
+			look_at_refusals(f->sub, kind);
+	}
+}
+
+static void what_is_refused_says_why(void **state)
+{
+	(void)state;
+	for (int k = 0; k < OBJECT_KINDS; k++)
+		look_at_refusals(object_kinds[k].fields, object_kinds[k].kind);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -621,6 +650,7 @@ int main(void)
 		cmocka_unit_test(a_condition_keeps_its_time_until_its_status_turns),
 		cmocka_unit_test(stalled_appears_when_it_is_true_and_then_stays),
 		cmocka_unit_test(every_member_of_a_claim_but_its_approval_is_immutable),
+		cmocka_unit_test(what_is_refused_says_why),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
