@@ -17,6 +17,17 @@
 #define MINUTE_MS INT64_C(60000)
 #define DAY_MS INT64_C(86400000)
 
+/* The policies whose spec.match names a tenant, in the order of struct decide's evals. */
+struct candidates {
+	struct candidate {
+		struct burst_policy_eval *eval;
+		/* The budgets that apply to the tenant's work under this policy; v NULL: not
+		 * listed yet. */
+		struct burst_bindings budgets;
+	} * v;
+	size_t n;
+};
+
 struct decide {
 	const struct burst_input *in;
 	struct burst *out;
@@ -34,6 +45,8 @@ struct decide {
 	/* Names of work that has instances, or for which instances are being launched. */
 	struct map *running;
 	struct map *shapes;
+	/* Name of a tenant -> struct candidates */
+	struct map *candidates;
 };
 
 /* --- order ------------------------------------------------------------------------------------ */
@@ -135,26 +148,36 @@ static void take_names(struct decide *d, struct burst_key *keys)
 	}
 }
 
+/* Sets the policy of each key: index of the launch's policy in d->evals; BURST_NO_KEY: none. */
+static void take_policies(struct decide *d, struct burst_key *keys)
+{
+	OWN(map) of = map_new(NULL);
+
+	for (size_t i = 0; i < d->in->npolicies; i++)
+		map_put(of, d->evals[i].p->name, (void *)(uintptr_t)(i + 1));
+	for (size_t i = 0; i < d->in->nlaunches; i++)
+		keys[i].policy =
+			(size_t)(uintptr_t)map_get(of, str_or(d->in->launches[i].policy, "")) - 1;
+}
+
 static void count_running(struct decide *d, const struct burst_key *keys)
 {
 	const struct burst_input *in = d->in;
 
 	for (size_t i = 0; i < in->nlaunches; i++) {
 		const struct burst_launch *l = &in->launches[i];
+		struct burst_policy_eval *s =
+			keys[i].policy == BURST_NO_KEY ? NULL : &d->evals[keys[i].policy];
 
 		if (l->nodes > 0 || l->starting)
 			map_put(d->running, work_name(d, l->tenant, l->workload), d);
-		for (size_t k = 0; k < in->npolicies; k++) {
-			struct burst_policy_eval *s = &d->evals[k];
-
-			if (!str_eq(s->p->name, l->policy))
-				continue;
-			s->nodes += l->nodes;
-			s->gpus += l->gpus;
-			s->starting += l->starting && !l->part;
-			s->minute += l->at > in->now - MINUTE_MS && !l->part;
-			s->tenant_nodes[keys[i].tenant] += l->nodes;
-		}
+		if (!s)
+			continue;
+		s->nodes += l->nodes;
+		s->gpus += l->gpus;
+		s->starting += l->starting && !l->part;
+		s->minute += l->at > in->now - MINUTE_MS && !l->part;
+		s->tenant_nodes[keys[i].tenant] += l->nodes;
 	}
 }
 
@@ -181,6 +204,23 @@ static bool matches(const struct burst_policy_in *p, const struct burst_work *w)
 		return false;
 	return !p->match.priorities ||
 	       (w->priority >= p->match.priority_min && w->priority <= p->match.priority_max);
+}
+
+/* Returns the policies that may match work of the tenant. */
+static const struct candidates *candidates_of(struct decide *d, const char *tenant)
+{
+	struct candidates *c = map_get(d->candidates, tenant);
+
+	if (c)
+		return c;
+	c = arena_new_obj(d->a, struct candidates);
+	for (size_t i = 0; i < d->in->npolicies; i++)
+		if (burst_named(&d->evals[i].p->match.tenants, tenant)) {
+			c->v = arena_grow(d->a, c->v, c->n, sizeof(*c->v));
+			c->v[c->n++] = (struct candidate){.eval = &d->evals[i]};
+		}
+	map_put(d->candidates, tenant, c);
+	return c;
 }
 
 static bool frozen(const struct burst_policy_in *p, int64_t now)
@@ -351,11 +391,14 @@ static enum burst_code judge_work(struct decide *d, const struct burst_policy_ev
 
 /* Returns the verdicts on all offers for work with the requirements of w; computed once for equal
  * requirements. The map key contains all members of w that burst_shape_new() reads. */
-static struct burst_shape *shape_of(struct decide *d, const struct burst_policy_eval *s,
+static struct burst_shape *shape_of(struct decide *d, struct burst_policy_eval *s,
 				    const struct burst_work *w)
 {
 	char key[256];
 	struct burst_shape *h;
+
+	if (!s->offers)
+		burst_policy_eval_offers(s, d->in, d->stock, d->a);
 
 	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %d %lld %.128s",
 			 (size_t)(s - d->evals), (long long)w->pods, (long long)w->gpus,
@@ -395,7 +438,7 @@ static void take(struct decide *d, struct burst_policy_eval *s, struct burst_dec
 	if (stock->left >= 0)
 		stock->left -= v->nodes;
 	k->provider = stock->provider;
-	burst_balances_charge(d->balances, s->p, k, v->cost);
+	burst_balances_charge(s->p, k, v->cost);
 	s->nodes += v->nodes;
 	s->gpus += v->nodes * stock->offer->gpus;
 	s->tenant_nodes[k->tenant] += v->nodes;
@@ -454,7 +497,7 @@ static bool bind_budgets(struct decide *d, const struct burst_policy_eval *s,
 			 struct burst_decision *x, const struct burst_key *k, bool beyond)
 {
 	x->of_provider = arena_calloc(d->a, d->nnames[2] + 1, sizeof(*x->of_provider));
-	return burst_balances_bind(d->balances, s->p, x->work->tenant, k, beyond, x);
+	return burst_balances_bind(d->balances, s->p, k, beyond, x);
 }
 
 static enum burst_code walk(struct decide *d, struct burst_policy_eval *s, struct burst_decision *x,
@@ -500,13 +543,17 @@ static enum burst_code walk(struct decide *d, struct burst_policy_eval *s, struc
 
 static void overlap(struct decide *d, struct burst_decision *x)
 {
+	const struct candidates *c = candidates_of(d, x->work->tenant);
+
 	x->about = "";
-	for (size_t i = 0; i < d->in->npolicies; i++)
-		if (matches(d->evals[i].p, x->work))
+	for (size_t k = 0; k < c->n; k++)
+		if (matches(c->v[k].eval->p, x->work))
 			x->about = arena_printf(d->a, "%s%s%s", x->about, *x->about ? ", " : "",
-						d->evals[i].p->name);
-	for (size_t i = 0; i < d->in->npolicies; i++)
-		if (matches(d->evals[i].p, x->work) && !d->out->errors[i]) {
+						c->v[k].eval->p->name);
+	for (size_t k = 0; k < c->n; k++) {
+		const size_t i = (size_t)(c->v[k].eval - d->evals);
+
+		if (matches(c->v[k].eval->p, x->work) && !d->out->errors[i]) {
 			d->out->error_codes[i] = BURST_TWO_POLICIES;
 			d->out->errors[i] = arena_printf(
 				d->a,
@@ -514,31 +561,37 @@ static void overlap(struct decide *d, struct burst_decision *x)
 				"is applied to it",
 				x->work->name, x->work->tenant, x->about);
 		}
+	}
 }
 
 static void decide(struct decide *d, struct burst_decision *x)
 {
-	struct burst_policy_eval *s = NULL;
+	const struct candidates *c = candidates_of(d, x->work->tenant);
+	struct candidate *s = NULL;
 	struct burst_key k;
 
-	for (size_t i = 0; i < d->in->npolicies; i++) {
-		if (!matches(d->evals[i].p, x->work))
+	for (size_t i = 0; i < c->n; i++) {
+		if (!matches(c->v[i].eval->p, x->work))
 			continue;
 		if (s) {
 			overlap(d, x);
 			x->code = BURST_TWO_POLICIES;
 			return;
 		}
-		s = &d->evals[i];
+		s = &c->v[i];
 	}
 	x->code = BURST_NO_POLICY;
 	if (!s)
 		return;
-	x->policy = s->p;
-	x->code = judge_work(d, s, x->work, x);
+	x->policy = s->eval->p;
+	x->code = judge_work(d, s->eval, x->work, x);
 	if (x->code == BURST_CHOSEN) {
 		k = work_key(d, x->work->tenant, owner_of(x->work));
-		x->code = walk(d, s, x, &k);
+		if (!s->budgets.v)
+			s->budgets =
+				burst_balances_of(d->balances, s->eval->p, x->work->tenant, d->a);
+		k.budgets = &s->budgets;
+		x->code = walk(d, s->eval, x, &k);
 	}
 	if (x->unapproved) {
 		x->then = x->code;
@@ -592,11 +645,15 @@ static void prepare(struct decide *d)
 				s->p->unknown_zone);
 		}
 		s->tenant_nodes = arena_calloc(d->a, d->nnames[0] + 1, sizeof(*s->tenant_nodes));
-		for (size_t k = 0; k < in->nwork; k++)
-			if (matches(s->p, d->work[k]))
-				s->queued_gpus += d->work[k]->pods * d->work[k]->gpus;
-		burst_policy_eval_offers(s, in, d->stock, d->a);
 	}
+	for (size_t k = 0; k < in->nwork; k++) {
+		const struct candidates *c = candidates_of(d, d->work[k]->tenant);
+
+		for (size_t i = 0; i < c->n; i++)
+			if (matches(c->v[i].eval->p, d->work[k]))
+				c->v[i].eval->queued_gpus += d->work[k]->pods * d->work[k]->gpus;
+	}
+	take_policies(d, keys);
 	count_running(d, keys);
 	for (int i = 0; i < 3; i++)
 		names[i] = d->names[i];
@@ -608,7 +665,13 @@ const struct burst *burst_decide(const struct burst_input *in, struct arena *a)
 	struct burst *b = arena_new_obj(a, struct burst);
 	OWN(map) running = map_new(NULL);
 	OWN(map) shapes = map_new(NULL);
-	struct decide d = {.in = in, .out = b, .a = a, .running = running, .shapes = shapes};
+	OWN(map) candidates = map_new(NULL);
+	struct decide d = {.in = in,
+			   .out = b,
+			   .a = a,
+			   .running = running,
+			   .shapes = shapes,
+			   .candidates = candidates};
 
 	b->in = in;
 	b->errors = arena_calloc(a, in->npolicies + 1, sizeof(*b->errors));

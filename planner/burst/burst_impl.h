@@ -47,8 +47,8 @@ struct burst_verdict {
  * launches have now. */
 struct burst_policy_eval {
 	const struct burst_policy_in *p;
+	/* NULL: not evaluated yet. */
 	struct burst_verdict *offers;
-	bool overlaps;
 	/* BURST_CHOSEN: the policy's windows allow launches now. Other codes: why the windows
 	 * forbid launches. */
 	enum burst_code shut;
@@ -87,11 +87,21 @@ struct burst_balances {
 	struct burst_balance *v;
 	size_t n, nproviders;
 };
+/* Some of the budgets. */
+struct burst_bindings {
+	struct burst_balance **v;
+	size_t n;
+};
 /* Numbers that stand for the names of the tenant, workload and Provider of a launch or of work.
  * Equal names have equal numbers. */
 struct burst_key {
 	size_t tenant, work, provider;
+	/* policy: of a launch, index of its policy in the list of evaluations; BURST_NO_KEY: none.
+	 * budgets: of work, the budgets that apply to it. */
+	size_t policy;
+	const struct burst_bindings *budgets;
 };
+#define BURST_NO_KEY SIZE_MAX
 
 /* burst_policy_eval_offers() sets s->offers to the policy's verdicts on all offers.
  * burst_shape_new() returns the verdicts for work with the requirements of w. These and the next
@@ -115,14 +125,18 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 					  const struct burst_key *keys,
 					  const char *const *const names[3], const size_t n[3],
 					  struct arena *a);
+/* Returns the budgets that apply to the tenant's work under policy p, in the arena. */
+struct burst_bindings burst_balances_of(const struct burst_balances *l,
+					const struct burst_policy_in *p, const char *tenant,
+					struct arena *a);
 /* Writes to d->bound and d->of_provider the budgets with the smallest remaining amounts, among
- * those that apply to a launch for this work under policy p. beyond: true leaves out the budgets
- * beyond which approved work may be launched. Returns true if such a budget applies. */
+ * k->budgets. beyond: true leaves out the budgets beyond which approved work may be launched.
+ * Returns true if such a budget applies. */
 bool burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
-			 const char *tenant, const struct burst_key *k, bool beyond,
-			 struct burst_decision *d);
-void burst_balances_charge(struct burst_balances *l, const struct burst_policy_in *p,
-			   const struct burst_key *k, int64_t cost);
+			 const struct burst_key *k, bool beyond, struct burst_decision *d);
+/* Charges the cost to k->budgets. */
+void burst_balances_charge(const struct burst_policy_in *p, const struct burst_key *k,
+			   int64_t cost);
 void burst_balances_tell(const struct burst_balances *l, struct burst *b, struct arena *a);
 
 #endif

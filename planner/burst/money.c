@@ -161,26 +161,96 @@ static void count_launch(const struct burst_balance *u, const struct burst_launc
 	add(&c->sum, over);
 }
 
-/* Counts all launches in a period. Returns one sum for each balance of the budget. */
-static struct charges *count_all(const struct burst_balance *u, const struct burst_input *in,
-				 const struct burst_key *keys, int64_t begin, int64_t end,
-				 struct arena *a)
-{
-	struct charges *c = arena_calloc(a, u->n + 1, sizeof(*c));
+/* The launches of each policy, and those of each tenant, as linked lists of indexes. Each list ends
+ * with BURST_NO_KEY. */
+struct launch_lists {
+	const struct burst_input *in;
+	const struct burst_key *keys;
+	size_t *of_policy, *next_of_policy, *of_tenant, *next_of_tenant;
+	const char *const *tenants;
+	size_t ntenants;
+};
 
-	for (size_t i = 0; i < in->nlaunches; i++)
-		count_launch(u, &in->launches[i], begin, end, &c[key_of(u->budget, &keys[i])]);
-	return c;
+static size_t *heads(size_t n, struct arena *a)
+{
+	size_t *v = arena_calloc(a, n + 1, sizeof(*v));
+
+	for (size_t i = 0; i < n; i++)
+		v[i] = BURST_NO_KEY;
+	return v;
+}
+
+static struct launch_lists lists_of(const struct burst_input *in, const struct burst_key *keys,
+				    const char *const *tenants, size_t ntenants, struct arena *a)
+{
+	struct launch_lists l = {.in = in,
+				 .keys = keys,
+				 .of_policy = heads(in->npolicies, a),
+				 .next_of_policy = heads(in->nlaunches, a),
+				 .of_tenant = heads(ntenants, a),
+				 .next_of_tenant = heads(in->nlaunches, a),
+				 .tenants = tenants,
+				 .ntenants = ntenants};
+
+	for (size_t i = 0; i < in->nlaunches; i++) {
+		l.next_of_tenant[i] = l.of_tenant[keys[i].tenant];
+		l.of_tenant[keys[i].tenant] = i;
+		if (keys[i].policy == BURST_NO_KEY)
+			continue;
+		l.next_of_policy[i] = l.of_policy[keys[i].policy];
+		l.of_policy[keys[i].policy] = i;
+	}
+	return l;
+}
+
+/* A period, and where what counts in it is added up: one sum for each balance of the budget. */
+struct counting {
+	int64_t begin, end;
+	struct charges *c;
+};
+
+static void count_list(const struct burst_balance *u, const struct launch_lists *l, size_t first,
+		       const size_t *next, struct counting *t)
+{
+	for (size_t i = first; i != BURST_NO_KEY; i = next[i])
+		count_launch(u, &l->in->launches[i], t->begin, t->end,
+			     &t->c[key_of(u->budget, &l->keys[i])]);
+}
+
+/* Counts the launches in a period. policy: index of the budget's policy. */
+static struct charges *count_all(const struct burst_balance *u, const struct launch_lists *l,
+				 size_t policy, int64_t begin, int64_t end, struct arena *a)
+{
+	struct counting t = {begin, end, arena_calloc(a, u->n + 1, sizeof(*t.c))};
+
+	switch (u->budget->scope) {
+	case BURST_OF_POLICY:
+	case BURST_OF_WORKLOAD:
+		count_list(u, l, l->of_policy[policy], l->next_of_policy, &t);
+		break;
+	case BURST_OF_TENANT:
+		for (size_t i = 0; i < l->ntenants; i++)
+			if (burst_named(&u->policy->match.tenants, l->tenants[i]))
+				count_list(u, l, l->of_tenant[i], l->next_of_tenant, &t);
+		break;
+	case BURST_OF_PROVIDER:
+	case BURST_OF_ALL:
+		for (size_t i = 0; i < l->in->nlaunches; i++)
+			count_launch(u, &l->in->launches[i], begin, end,
+				     &t.c[key_of(u->budget, &l->keys[i])]);
+		break;
+	}
+	return t.c;
 }
 
 /* Sets u->amount: the budget's amount, and of what was not spent in the last period as much as the
  * budget carries over. That is computed from the launches alone, and without what the last period
  * itself had carried over. start: of the current period. */
-static void carry_over(struct burst_balance *u, const struct burst_input *in,
-		       const struct burst_key *keys, int64_t start, struct arena *a)
+static void carry_over(struct burst_balance *u, const struct launch_lists *l, size_t policy,
+		       int64_t start, struct arena *a)
 {
 	const struct burst_budget *b = u->budget;
-	const int64_t last = burst_period_before(b->per, b->zone, in->now),
+	const int64_t last = burst_period_before(b->per, b->zone, l->in->now),
 		      most = (int64_t)((__int128)b->amount * (b->carry > 0 ? b->carry : 0) /
 				       MONEY_UNIT);
 	const struct charges *c;
@@ -190,7 +260,7 @@ static void carry_over(struct burst_balance *u, const struct burst_input *in,
 	/* mutant: burst-carried-from-nothing */
 	if (most <= 0 || start == INT64_MIN || u->policy->created > last)
 		return;
-	c = count_all(u, in, keys, last, start, a);
+	c = count_all(u, l, policy, last, start, a);
 	for (size_t i = 0; i < u->n; i++) {
 		int64_t left = b->amount;
 
@@ -206,6 +276,7 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 					  const char *const *const names[3], const size_t n[3],
 					  struct arena *a)
 {
+	const struct launch_lists launches = lists_of(in, keys, names[0], n[0], a);
 	struct burst_balances *l = arena_new_obj(a, struct burst_balances);
 	size_t total = 0;
 
@@ -234,8 +305,8 @@ struct burst_balances *burst_balances_new(const struct burst_input *in,
 			u->mixed = arena_calloc(a, u->n + 1, sizeof(*u->mixed));
 			u->touched = arena_calloc(a, u->n + 1, sizeof(*u->touched));
 			u->amount = arena_calloc(a, u->n + 1, sizeof(*u->amount));
-			carry_over(u, in, keys, start, a);
-			now = count_all(u, in, keys, start, INT64_MAX, a);
+			carry_over(u, &launches, i, start, a);
+			now = count_all(u, &launches, i, start, INT64_MAX, a);
 			for (size_t x = 0; x < u->n; x++) {
 				u->before[x] = u->total[x] = now[x].sum;
 				u->spent[x] = now[x].spent;
@@ -268,19 +339,30 @@ static void tighten(struct burst_bound *b, const struct burst_balance *u, size_t
 	*b = (struct burst_bound){left, mixed, u->policy, u->budget};
 }
 
+struct burst_bindings burst_balances_of(const struct burst_balances *l,
+					const struct burst_policy_in *p, const char *tenant,
+					struct arena *a)
+{
+	struct burst_bindings out = {arena_calloc(a, l->n + 1, sizeof(*out.v)), 0};
+
+	for (size_t i = 0; i < l->n; i++)
+		if (binds(&l->v[i], p, tenant))
+			out.v[out.n++] = &l->v[i];
+	return out;
+}
+
 bool burst_balances_bind(const struct burst_balances *l, const struct burst_policy_in *p,
-			 const char *tenant, const struct burst_key *k, bool beyond,
-			 struct burst_decision *d)
+			 const struct burst_key *k, bool beyond, struct burst_decision *d)
 {
 	bool asks = false;
 
 	d->bound = (struct burst_bound){.left = INT64_MAX};
 	for (size_t i = 0; i < l->nproviders; i++)
 		d->of_provider[i] = (struct burst_bound){.left = INT64_MAX};
-	for (size_t i = 0; i < l->n; i++) {
-		const struct burst_balance *u = &l->v[i];
+	for (size_t i = 0; i < k->budgets->n; i++) {
+		const struct burst_balance *u = k->budgets->v[i];
 
-		if (u->budget->soft || !binds(u, p, tenant))
+		if (u->budget->soft)
 			continue;
 		asks |= u->budget->asks;
 		if (u->budget->scope != BURST_OF_PROVIDER)
@@ -294,19 +376,17 @@ bool burst_balances_bind(const struct burst_balances *l, const struct burst_poli
 	return asks;
 }
 
-void burst_balances_charge(struct burst_balances *l, const struct burst_policy_in *p,
-			   const struct burst_key *k, int64_t cost)
+void burst_balances_charge(const struct burst_policy_in *p, const struct burst_key *k, int64_t cost)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		const size_t x = key_of(l->v[i].budget, k);
+	for (size_t i = 0; i < k->budgets->n; i++) {
+		struct burst_balance *u = k->budgets->v[i];
+		const size_t x = key_of(u->budget, k);
 
-		if (!counts(&l->v[i], p->name))
-			continue;
 		/* mutant: burst-uncharged */
-		add(&l->v[i].total[x], cost);
-		l->v[i].touched[x] = true;
-		if (!str_eq(p->cost.currency, l->v[i].policy->cost.currency))
-			l->v[i].mixed[x] = true;
+		add(&u->total[x], cost);
+		u->touched[x] = true;
+		if (!str_eq(p->cost.currency, u->policy->cost.currency))
+			u->mixed[x] = true;
 	}
 }
 
