@@ -144,6 +144,26 @@ class Ami:
             self.thread.join()
 
 
+def defaults(cloud, zone):
+    """Returns a subnet of the zone, a security group and an image, which moto has from the start."""
+    return (cloud.describe_subnets(Filters=[{"Name": "availability-zone", "Values": [zone]}])["Subnets"][0]["SubnetId"],
+            cloud.describe_security_groups()["SecurityGroups"][0]["GroupId"],
+            cloud.describe_images(Owners=["amazon"])["Images"][0]["ImageId"])
+
+
+def cloud_pool(provider, kind):
+    """Returns a NodePool of that name, for instances of one type."""
+    return {"apiVersion": fleet.API, "kind": "NodePool", "metadata": {"name": provider}, "spec": {
+        "virtualClusterSelector": {},
+        "template": {"spec": {
+            "providerRefs": [{"name": provider}],
+            "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [kind]}],
+            "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
+            "images": [{"kubernetesVersion": "1.36", "category": "ami"}],
+            "network": {"isolation": "NotRequired"}}},
+        "disruption": {"consolidateAfter": "5s"}}}
+
+
 class Bursting(bcm.Bcm):
     """A fleet of one owned machine and a cloud."""
 
@@ -154,29 +174,17 @@ class Bursting(bcm.Bcm):
         self.moto, self.cloud, self.ami = moto, ec2.client(moto), None
 
     def apply_objects(self):
-        where = self.cloud.describe_subnets(Filters=[{"Name": "availability-zone", "Values": [ZONE]}])["Subnets"][0]["SubnetId"]
-        group = self.cloud.describe_security_groups()["SecurityGroups"][0]["GroupId"]
-        image = self.cloud.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+        where, group, image = defaults(self.cloud, ZONE)
         super().apply_objects()
         self.host.apply(
-            fleet.secret("drover-system", "aws", accessKeyID=self.moto.env["AWS_ACCESS_KEY_ID"], endpoint=self.moto.url,
-                         secretAccessKey=self.moto.env["AWS_SECRET_ACCESS_KEY"]),
-            fleet.secret("drover-system", "aws-ca", ca__crt=self.moto.ca.read_text()),
+            *self.secrets(),
             {"apiVersion": fleet.API, "kind": "Provider", "metadata": {"name": "aws"}, "spec": {
                 "type": "ec2", "credentialsSecretRef": {"name": "aws"},
                 "ec2": {"endpoint": self.moto.url, "caSecretRef": {"name": "aws-ca"}, "image": image,
                         "zones": [{"region": ec2.REGION, "zone": ZONE, "subnet": where, "securityGroups": [group]}]},
                 "instanceTypes": [{"name": TYPE, "pricePerHour": PRICE, "currency": "USD", "capacity": {
                     "cpu": "2", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": str(fleet.GPUS)}}]}},
-            {"apiVersion": fleet.API, "kind": "NodePool", "metadata": {"name": "aws"}, "spec": {
-                "virtualClusterSelector": {},
-                "template": {"spec": {
-                    "providerRefs": [{"name": "aws"}],
-                    "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In", "values": [TYPE]}],
-                    "taints": [{"key": "nvidia.com/gpu", "effect": "NoSchedule"}],
-                    "images": [{"kubernetesVersion": "1.36", "category": "ami"}],
-                    "network": {"isolation": "NotRequired"}}},
-                "disruption": {"consolidateAfter": "5s"}}},
+            cloud_pool("aws", TYPE),
             {"apiVersion": fleet.API, "kind": "BurstPolicy", "metadata": {"name": "research"}, "spec": {
                 "mode": "Enforce", "match": {"tenants": [TENANT]}, "trigger": {"maxQueueWait": {"default": f"{WAIT_S}s"}},
                 "tiers": [{"market": "OnDemand"}],
@@ -184,13 +192,27 @@ class Bursting(bcm.Bcm):
                 "cost": {"currency": "USD", "bootAndStageTime": "10m"}, "runtime": {"maxRuntime": "1h"},
                 "budget": [{"scope": "Policy", "amount": "80", "per": "Total"}]}})
 
+    def secrets(self):
+        """Returns the Secrets of Providers whose API is moto's."""
+        return (fleet.secret("drover-system", "aws", accessKeyID=self.moto.env["AWS_ACCESS_KEY_ID"], endpoint=self.moto.url,
+                             secretAccessKey=self.moto.env["AWS_SECRET_ACCESS_KEY"]),
+                fleet.secret("drover-system", "aws-ca", ca__crt=self.moto.ca.read_text()))
+
     def check(self):
         super().check()
         assert not (self.ami and self.ami.error), self.ami.error
 
-    def instances(self, *states):
-        told = self.cloud.describe_instances()["Reservations"]
+    def instances(self, *states, cloud=None):
+        """cloud: client of another region."""
+        told = (cloud or self.cloud).describe_instances()["Reservations"]
         return [i for r in told for i in r["Instances"] if i["State"]["Name"] in (states or ("pending", "running"))]
+
+    def join(self, instance, cloud=None):
+        """Plays the instance's image: returns the Ami that has joined."""
+        got = (cloud or self.cloud).describe_instance_attribute(InstanceId=instance["InstanceId"], Attribute="userData")
+        ami = Ami(self.folder, base64.b64decode(got["UserData"]["Value"]).decode())
+        ami.join(self.tenants[TENANT].pki / "ca.crt")
+        return ami
 
     def launched(self):
         return self.until("an instance", lambda: next(iter(self.instances()), None), 120)
@@ -226,9 +248,7 @@ def burst(f):
     f.tenants[TENANT].apply(fleet.gpu_pod("more", fleet.GPUS))
     instance = f.launched()
     assert instance["LaunchTime"].timestamp() - before >= WAIT_S - 2, (before, instance["LaunchTime"])
-    got = f.cloud.describe_instance_attribute(InstanceId=instance["InstanceId"], Attribute="userData")["UserData"]["Value"]
-    f.ami = Ami(f.folder, base64.b64decode(got).decode())
-    f.ami.join(f.tenants[TENANT].pki / "ca.crt")
+    f.ami = f.join(instance)
     f.until("the pod Running", lambda: f.pod_running(TENANT, "more"), 120)
     assert f.pod_running(TENANT, "more")["spec"]["nodeName"] == f.ami.name
     tagged(f, instance)

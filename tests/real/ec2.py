@@ -84,6 +84,10 @@ class Simulated:
 class Moto:
     """moto's server with an account of its own, limited to `actions`; from then on signatures and
     policies are checked. `env` has the access key."""
+    more = {}  # more environment variables of the server
+
+    def command(self, python):
+        return [python, "-m", "moto.server"]
 
     def __init__(self, python, folder, actions=("ec2:*",), tls=False):
         """tls: use a certificate of its own; `ca` is its CA."""
@@ -98,8 +102,8 @@ class Moto:
             os.environ["AWS_CA_BUNDLE"] = str(self.ca)
         self.log = open(pathlib.Path(folder) / "moto.log", "w", encoding="utf-8")
         # CreateUser, CreateAccessKey and PutUserPolicy are the three calls that need no signature.
-        self.process = subprocess.Popen([python, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(self.port), *options],
-                                        env={**ENV, "INITIAL_NO_AUTH_ACTION_COUNT": "3", "PYTHONUNBUFFERED": "1"},
+        self.process = subprocess.Popen([*self.command(python), "-H", "127.0.0.1", "-p", str(self.port), *options],
+                                        env={**ENV, "INITIAL_NO_AUTH_ACTION_COUNT": "3", "PYTHONUNBUFFERED": "1", **self.more},
                                         stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.env = {}
 
@@ -130,15 +134,13 @@ class Moto:
             return False
 
 
-def client(where, **more):
+def client(where, region=REGION, **more):
     """Returns botocore's EC2 client; more: other credentials."""
     import botocore.config
     import botocore.session
     os.environ.update({name: value for name, value in where.env.items() if name.startswith("AWS_")})
     retries = botocore.config.Config(retries={"total_max_attempts": 1}, read_timeout=5)
-    if not more:
-        return botocore.session.Session().create_client("ec2", REGION, endpoint_url=where.url, config=retries)
-    return botocore.session.Session().create_client("ec2", REGION, endpoint_url=where.url, config=retries, **more)
+    return botocore.session.Session().create_client("ec2", region, endpoint_url=where.url, config=retries, **more)
 
 
 def code_of(call, **asked):

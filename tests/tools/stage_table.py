@@ -118,6 +118,8 @@ LONG = [
          before=f"{MAKE} build/rel/tests/real/ec2_drive && "),
     real("burst", "cloud burst: a pod without an owned machine on an instance of moto's server, and home again",
          groups=("cloud",)),
+    real("burst_examples", "each BurstPolicy of examples/ on a real API server: launched on moto's server as its page says, "
+         "and ended with its work", groups=("cloud",)),
     real("netris", "the simulated Netris controller, and the check of a network", groups=("network",)),
     real("netris_job", "the main job over a simulated Netris that moves real ports", "image",
          groups=("network",)),
