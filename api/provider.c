@@ -474,6 +474,24 @@ static const struct field path_fields[] = {
 	FIELDS_END,
 };
 
+static const struct field refusal_fields[] = {
+	FIELD(provider_object_refusal, region, "region", FIELD_STR, .max_len = 63,
+	      .doc = "Region of the refused offers. Not set: all regions."),
+	FIELD(provider_object_refusal, zone, "zone", FIELD_STR, .max_len = 63,
+	      .doc = "Zone of the refused offers. Not set: all zones."),
+	FIELD(provider_object_refusal, instance_type, "instanceType", FIELD_STR, .max_len = 128,
+	      .doc = "Instance type of the refused offers. Not set: all types."),
+	FIELD(provider_object_refusal, quota, "quota", FIELD_BOOL,
+	      .doc = "True if a quota of the account is used up."),
+	FIELD(provider_object_refusal, message, "message", FIELD_STR, .required = true,
+	      .doc = "Reply of the cloud."),
+	FIELD(provider_object_refusal, at, "time", FIELD_TIME, .required = true,
+	      .doc = "Time of the refusal. The cooldowns of BurstPolicies begin then."),
+	FIELD(provider_object_refusal, until, "until", FIELD_TIME, .required = true,
+	      .doc = "drover launches no such offer before this time."),
+	FIELDS_END,
+};
+
 static const struct field status_fields[] = {
 	FIELD(provider_object_status, machines, "machines", FIELD_RESOURCES, .whole = true,
 	      .max_items = 64,
@@ -486,6 +504,9 @@ static const struct field status_fields[] = {
 		.doc = "Measured durations until a machine serves, or is free again. drover "
 		       "estimates expected times from these durations, and stores the durations "
 		       "here so that they survive restarts."),
+	FIELD_ITEMS(provider_object_status, refusals, "refusals", refusal_fields, .max_items = 64,
+		    .doc = "Offers that the cloud refused, at most 64. Of each scope the newest "
+			   "refusal. They are stored so that they survive restarts."),
 	CONDITIONS_ROW(
 		provider_object_status,
 		"Conditions: Ready (drover can operate the Provider's machines); "

@@ -224,6 +224,16 @@ struct provider_object_path {
 	/* latest measurements in seconds, newest last */
 	struct ints recent;
 };
+/* An offer that a cloud refused (controller/hardware/offer_refusals.h). */
+struct provider_object_refusal {
+	/* scope of the refusal; NULL: any */
+	const char *region, *zone, *instance_type;
+	const char *message;
+	/* True: the account's quota is used up. */
+	bool quota;
+	/* Wall ms of the refusal, and until when such an offer is not tried. */
+	int64_t at, until;
+};
 struct provider_object_status {
 	int64_t observed_generation;
 	struct provider_object_found *bcm;
@@ -233,6 +243,10 @@ struct provider_object_status {
 		struct provider_object_path *v;
 		size_t n;
 	} paths;
+	struct {
+		struct provider_object_refusal *v;
+		size_t n;
+	} refusals;
 	struct conditions conditions;
 };
 struct provider_object {

@@ -66,6 +66,18 @@ static void take_offer(struct taking *t, const struct provider_object *p, const 
 	};
 }
 
+static void take_refusal(const char *provider, const struct provider_object_refusal *x, void *arg)
+{
+	struct taking *t = arg;
+
+	*ADD(t, failures) = (struct burst_failure){.provider = arena_strdup(t->a, provider),
+						   .region = arena_strdup(t->a, x->region),
+						   .zone = arena_strdup(t->a, x->zone),
+						   .type = arena_strdup(t->a, x->instance_type),
+						   .quota = x->quota,
+						   .at = x->at};
+}
+
 static void take_provider(struct taking *t, const char *name)
 {
 	const struct provider_object *p = CTX_GET(t->c, OBJECT_PROVIDER, provider_object, name);
@@ -82,6 +94,7 @@ static void take_provider(struct taking *t, const char *name)
 	t->reading |= !answered;
 	for (size_t i = 0; i < n; i++)
 		take_offer(t, p, &v[i], at);
+	offer_refusals_each(fleet_refusals(t->f), name, take_refusal, t);
 }
 
 static bool take_policy(const struct kube_entry *en, void *arg)
@@ -95,18 +108,6 @@ static bool take_policy(const struct kube_entry *en, void *arg)
 	for (size_t i = 0; i < p->spec.offers.n; i++)
 		take_provider(t, p->spec.offers.v[i].provider);
 	return true;
-}
-
-static void take_refusal(const struct fleet_refusal *x, void *arg)
-{
-	struct taking *t = arg;
-
-	*ADD(t, failures) = (struct burst_failure){.provider = arena_strdup(t->a, x->provider),
-						   .region = arena_strdup(t->a, x->region),
-						   .zone = arena_strdup(t->a, x->zone),
-						   .type = arena_strdup(t->a, x->type),
-						   .quota = x->quota,
-						   .at = x->at};
 }
 
 /* --- money ------------------------------------------------------------------------------------ */
@@ -399,7 +400,6 @@ struct burst_input burst_input_of(const struct burst_input_spec *spec, struct ar
 			   .known = known};
 
 	kube_cache_each(c->cache[OBJECT_BURST_POLICY], take_policy, &t);
-	fleet_refusals(t.f, take_refusal, &t);
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], take_claim, &t);
 	/* mutant: burst-forgotten */
 	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], take_settled, &t);

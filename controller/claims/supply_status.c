@@ -237,6 +237,8 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 							 quantity_of(n->by_state[i])};
 	resources_sort(r);
 	eta_paths(s->eta, p, a, out);
+	if (provider_is_elastic(p))
+		offer_refusals_status(fleet_refusals(s->fleet), p, a, out);
 	out->conditions = copy(&p->status.conditions, a);
 	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
 	    message);

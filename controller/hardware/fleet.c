@@ -25,20 +25,6 @@
 /* Shortest time without an owner before an instance is terminated. Until then its claim or Machine
  * may be missing only because it has not reached the cache yet. */
 #define ORPHAN_MS 60000
-#define COOLS 64
-#define COOL_MS (3 * 60 * 1000)
-
-/* A refusal by the cloud. It covers each offer that matches the members region, zone and type; a
- * NULL member matches any. */
-struct refused_offer {
-	/* scope of the refusal; NULL: any */
-	char *region, *zone, *type;
-	int64_t until;
-	/* wall ms of the refusal */
-	int64_t at;
-	bool quota;
-	char text[160];
-};
 
 struct cloud {
 	struct fleet *f;
@@ -62,8 +48,6 @@ struct cloud {
 	bool offering;
 	/* error of the last request for instances or offers; kind ERR_NONE: none */
 	struct err error;
-	struct refused_offer cools[COOLS];
-	size_t ncools;
 	/* id of an instance -> loop_now() at which it was first seen without an owner, as decimal
 	 * text */
 	struct map *orphans;
@@ -73,6 +57,7 @@ struct fleet {
 	struct context *c;
 	struct drivers *drivers;
 	struct map *clouds;
+	struct offer_refusals *refusals;
 	struct loop_timer timer;
 	struct kube_call *call;
 	char cluster[65];
@@ -100,11 +85,6 @@ static struct cloud *cloud_of(struct fleet *f, const char *provider)
 
 static void cloud_free(struct cloud *k)
 {
-	for (size_t i = 0; i < k->ncools; i++) {
-		free(k->cools[i].region);
-		free(k->cools[i].zone);
-		free(k->cools[i].type);
-	}
 	arena_free(k->arena);
 	arena_free(k->offers_arena);
 	map_free(k->orphans);
@@ -299,36 +279,9 @@ const struct offer *fleet_offers(struct fleet *f, const char *provider, size_t *
 	return k->offers;
 }
 
-void fleet_refusals(const struct fleet *f, void (*fn)(const struct fleet_refusal *x, void *arg),
-		    void *arg)
+struct offer_refusals *fleet_refusals(const struct fleet *f)
 {
-	struct map_iter it;
-
-	map_for_each (it, f->clouds) {
-		const struct cloud *k = it.value;
-
-		for (size_t i = 0; i < k->ncools; i++)
-			fn(&(struct fleet_refusal){k->name, k->cools[i].region, k->cools[i].zone,
-						   k->cools[i].type, k->cools[i].quota,
-						   k->cools[i].at},
-			   arg);
-	}
-}
-
-static bool may_be(const char *want, const char *is)
-{
-	return !want || str_eq(want, is);
-}
-
-static const struct refused_offer *refused_for(const struct cloud *k, const struct offer *o)
-{
-	int64_t now = loop_now(k->f->c->loop);
-
-	for (size_t i = 0; i < k->ncools; i++)
-		if (k->cools[i].until > now && may_be(k->cools[i].region, o->region) &&
-		    may_be(k->cools[i].zone, o->zone) && may_be(k->cools[i].type, o->type))
-			return &k->cools[i];
-	return NULL;
+	return f->refusals;
 }
 
 const struct offer *fleet_offer(struct fleet *f, const char *provider, const char *type, char *why,
@@ -336,7 +289,7 @@ const struct offer *fleet_offer(struct fleet *f, const char *provider, const cha
 {
 	struct cloud *k = cloud_of(f, provider);
 	const struct offer *best = NULL;
-	const struct refused_offer *refused = NULL;
+	const struct provider_object_refusal *refused = NULL, *x;
 	bool priceless = false;
 
 	str_format(why, size, "%s",
@@ -352,13 +305,13 @@ const struct offer *fleet_offer(struct fleet *f, const char *provider, const cha
 			continue;
 		if (o->micros_per_hour < 0 || !o->currency)
 			priceless = true;
-		else if (refused_for(k, o))
-			refused = refused_for(k, o);
+		else if ((x = offer_refusals_find(f->refusals, provider, o)))
+			refused = x;
 		else if (!best || o->micros_per_hour < best->micros_per_hour)
 			best = o;
 	}
 	if (refused)
-		str_copy(why, size, refused->text);
+		str_copy(why, size, refused->message);
 	else if (priceless)
 		str_format(why, size, "the price of %s is not known", type);
 	return best;
@@ -375,8 +328,8 @@ const char *fleet_no_offer(const struct fleet *f, const char *provider, const ch
 		return NULL;
 	for (size_t i = 0; i < k->noffers; i++) {
 		const struct offer *o = &k->offers[i];
-		const struct refused_offer *refused = refused_for(k, o);
-		int64_t at;
+		const struct provider_object_refusal *refused =
+			offer_refusals_find(f->refusals, provider, o);
 
 		if (!str_eq(o->type, type) || o->market != MARKET_ON_DEMAND || !o->available)
 			continue;
@@ -386,9 +339,8 @@ const char *fleet_no_offer(const struct fleet *f, const char *provider, const ch
 			why = "its price is not known";
 			continue;
 		}
-		at = loop_wall(f->c->loop) + refused->until - loop_now(f->c->loop);
-		*until = !*until || at < *until ? at : *until;
-		why = refused->text;
+		*until = !*until || refused->until < *until ? refused->until : *until;
+		why = refused->message;
 	}
 	return why;
 }
@@ -403,6 +355,7 @@ const struct offer *fleet_offer_of(struct fleet *f, const char *provider, const 
 				   bool *no_offer, char *why, size_t size)
 {
 	struct cloud *k = cloud_of(f, provider);
+	const struct provider_object_refusal *refused;
 	const struct offer *o = NULL;
 	bool fresh;
 
@@ -419,10 +372,11 @@ const struct offer *fleet_offer_of(struct fleet *f, const char *provider, const 
 			o = &k->offers[i];
 	if (!o)
 		return NULL;
+	refused = offer_refusals_find(f->refusals, provider, o);
 	if (!o->available)
 		str_copy(why, size, "the cloud has no capacity for it");
-	else if (refused_for(k, o))
-		str_copy(why, size, refused_for(k, o)->text);
+	else if (refused)
+		str_copy(why, size, refused->message);
 	else if (w->micros_per_hour >= 0 &&
 		 (o->micros_per_hour < 0 || o->micros_per_hour > w->micros_per_hour ||
 		  !str_eq(o->currency, w->currency)))
@@ -430,40 +384,6 @@ const struct offer *fleet_offer_of(struct fleet *f, const char *provider, const 
 	else
 		return o;
 	return NULL;
-}
-
-void fleet_offer_refused(struct fleet *f, const char *provider, const struct offer *o,
-			 const struct err *e)
-{
-	struct cloud *k = cloud_of(f, provider);
-	int64_t now = loop_now(f->c->loop), ms = COOL_MS;
-	struct refused_offer *x = NULL;
-
-	/* If the list is full, replace the oldest refusal. Burst policies remember refusals for
-	 * longer (planner/burst/burst.h). */
-	if (k->ncools < COOLS)
-		x = &k->cools[k->ncools++];
-	for (size_t i = 0; i < k->ncools && k->ncools == COOLS; i++)
-		if (!x || k->cools[i].at < x->at)
-			x = &k->cools[i];
-	free(x->region);
-	free(x->zone);
-	free(x->type);
-	/* A refusal for the whole account, such as a quota, covers all regions and zones.
-	 * ERR_DENIED covers all types. Any other refusal, such as lack of capacity in one zone,
-	 * covers this region, zone and type only. */
-	x->region = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->region);
-	x->zone = e->scope == ERR_ACCOUNT ? NULL : mem_strdup(o->zone);
-	x->type = e->kind == ERR_DENIED ? NULL : mem_strdup(o->type);
-	if (ms < (int64_t)e->retry_after_ms)
-		ms = e->retry_after_ms;
-	x->until = now + ms;
-	x->at = loop_wall(f->c->loop);
-	x->quota = e->kind == ERR_QUOTA;
-	str_copy(x->text, sizeof(x->text), e->text);
-	log_warn("offer refused: not tried again for a while", LOG_S("provider", k->name),
-		 LOG_S("region", o->region), LOG_S("zone", str_or(o->zone, "")),
-		 LOG_S("type", o->type), LOG_I("ms", ms), LOG_E(e));
 }
 
 /* --- instances without an owner --------------------------------------------------------------- */
@@ -734,9 +654,7 @@ void fleet_closing(struct fleet *f, const struct driver *s)
 	k->offers_arena = NULL;
 	k->noffers = 0;
 	k->offers_at = 0;
-	for (size_t i = 0; i < k->ncools; i++)
-		if (!k->cools[i].type)
-			k->cools[i].until = 0;
+	offer_refusals_new_login(f->refusals, k->name);
 	fleet_kick(f);
 }
 
@@ -747,6 +665,7 @@ struct fleet *fleet_new(struct context *c, struct drivers *ds)
 	f->c = c;
 	f->drivers = ds;
 	f->clouds = map_new(NULL);
+	f->refusals = offer_refusals_new(c);
 	loop_timer_init(&f->timer, c->group, look, f);
 	return f;
 }
@@ -763,6 +682,7 @@ void fleet_free(struct fleet *f)
 	map_for_each (it, f->clouds)
 		cloud_free(it.value);
 	map_free(f->clouds);
+	offer_refusals_free(f->refusals);
 	free(f->orphan.provider);
 	free(f->orphan.region);
 	free(f->orphan.id);

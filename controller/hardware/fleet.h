@@ -3,6 +3,7 @@
 
 #include "base/market.h"
 #include "controller/hardware/driver.h"
+#include "controller/hardware/offer_refusals.h"
 #include "providers/elastic.h"
 
 /*
@@ -71,22 +72,7 @@ const struct offer *fleet_offer_of(struct fleet *f, const char *provider, const 
  * a minute. The result is valid until the next loop turn. */
 const struct offer *fleet_offers(struct fleet *f, const char *provider, size_t *n, int64_t *at,
 				 bool *answered);
-/* Records that the cloud refused offer o with error e. This offer, and all others within the scope
- * of the error, are not requested for a while. */
-void fleet_offer_refused(struct fleet *f, const char *provider, const struct offer *o,
-			 const struct err *e);
-
-/* A refusal of an offer since this replica started. The last 64 refusals of each Provider are
- * stored. */
-struct fleet_refusal {
-	/* scope of the refusal; region, zone or type NULL: any */
-	const char *provider, *region, *zone, *type;
-	bool quota;
-	/* wall ms of the refusal */
-	int64_t at;
-};
-/* Calls fn for each stored refusal. */
-void fleet_refusals(const struct fleet *f, void (*fn)(const struct fleet_refusal *x, void *arg),
-		    void *arg);
+/* Returns the offers that clouds have refused. Valid until fleet_free(). */
+struct offer_refusals *fleet_refusals(const struct fleet *f);
 
 #endif

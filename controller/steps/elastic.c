@@ -360,7 +360,7 @@ static enum life_decision take_answer(struct life *l)
 
 	if (l->elastic->answer == ELASTIC_LAUNCHED)
 		return launched(l, l->elastic->id, l->elastic->provider_id);
-	fleet_offer_refused(l->parts->fleet, provider_name(l), &o, &l->elastic->err);
+	offer_refusals_add(fleet_refusals(l->parts->fleet), provider_name(l), &o, &l->elastic->err);
 	life_write(l,
 		   json_pack("{s:{s:s, s:s}}", "instance", "refusedTime",
 			     str_time(when, loop_wall(l->c->loop)), "refusal",

@@ -194,6 +194,35 @@ static void what_is_refused_is_decided_anew(void **state)
 	burst_stop(s);
 }
 
+static bool quota_is_told(void *arg)
+{
+	struct burst_scene *s = arg;
+	OWN_JSON p = cluster_get(&s->w.host, "providers.drover.dev/sky");
+	const json_t *row = json_array_get(json_at(p, "status", "refusals"), 0);
+
+	return str_eq(json_str_at(row, "message"), "the cloud says no") &&
+	       json_is_true(json_object_get(row, "quota")) && !json_object_get(row, "zone");
+}
+
+/* A quota is used up. quotaCooldown (default 6h) is still observed after the leader has died. */
+static void a_new_leader_knows_what_was_refused(void **state)
+{
+	struct burst_scene *s = burst_start(7318, "1000");
+
+	(void)state;
+	s->sky.cloud.error = "quota";
+	burst_pod(s, "train");
+	world_wait(&s->w, quota_is_told, s, 1200, "the refusal in the Provider's status");
+	burst_another_leads(s);
+	s->sky.cloud.error = NULL;
+	world_run(&s->w, INT64_C(5) * 3600 * 1000);
+	assert_int_equal(s->sky.cloud.asked, 1);
+	world_run(&s->w, INT64_C(1) * 3600 * 1000);
+	burst_running(s, "train");
+	assert_int_equal(s->sky.cloud.asked, 2);
+	burst_stop(s);
+}
+
 /* The instance is launched for the work that the policy decided on. A pod without a policy has
  * waited longer, and its pool allows it no instance of its own: this pod must not run on the
  * instance. */
@@ -306,6 +335,7 @@ int main(void)
 		cmocka_unit_test(a_lost_reply_launches_nothing_twice),
 		cmocka_unit_test(nothing_is_launched_for_a_pod_that_has_gone),
 		cmocka_unit_test(what_is_refused_is_decided_anew),
+		cmocka_unit_test(a_new_leader_knows_what_was_refused),
 		cmocka_unit_test(nothing_dearer_is_launched),
 		cmocka_unit_test(a_reservation_is_launched_by_its_name),
 		cmocka_unit_test(a_shadow_becomes_the_policy),
