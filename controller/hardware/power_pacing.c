@@ -1,6 +1,6 @@
 /*
- * power_pacing: one lane per Provider. A lane has a queue of machines that wait to be switched on,
- * and a list of machines that were called (their turn has come) or are coming up.
+ * power_pacing: one lane per Provider. A lane has two queues of machines that wait to be switched
+ * on, and a list of machines that were called (their turn has come) or are coming up.
  *
  *   ask --> QUEUED --its turn--> CALLED --asks, spacing kept--> COMING_UP --on, or 3 min--> dropped
  *                                  '---- 2 min ----> dropped
@@ -23,9 +23,13 @@
 #define CALLED_MS (2 * MINUTE_MS)
 #define SWITCHED_MS 30000
 #define TOLD_AT_ONCE 3
+/* number of turns for claims after which one is for the other queue, if that is not empty */
+#define CLAIMS_IN_A_ROW 3
 #define LOOK_MS 1000 /* interval at which the timer checks whether a full domain has room again */
 
 enum stage { QUEUED, CALLED, COMING_UP };
+/* Queues of a lane: of machines that have a claim, and of all others. */
+enum { OF_CLAIMS, OF_REST, QUEUES };
 
 struct domain {
 	/* number of machines in the domain that are in the stages CALLED or COMING_UP */
@@ -42,6 +46,8 @@ struct paced_machine {
 	 * limits.perDomain is not set */
 	struct domain *domain;
 	enum stage stage;
+	/* OF_CLAIMS or OF_REST */
+	int queue;
 	/* True: the machine was called and has asked again, but too soon after another power-on */
 	bool knocked;
 	/* loop_now() at which the machine entered `stage` */
@@ -58,9 +64,13 @@ struct lane {
 	/* label value of a domain -> struct domain */
 	struct map *domains;
 	/* lists of struct paced_machine, oldest first. up: machines that are called or coming up */
-	struct list queue, up;
-	/* number of places created so far; also the `number` of the newest place */
-	int64_t numbers;
+	struct list queue[QUEUES], up;
+	/* number of places created so far in each queue; also the `number` of the newest place */
+	int64_t numbers[QUEUES];
+	/* length of each queue */
+	int64_t waiting[QUEUES];
+	/* number of turns for claims since the last one for another machine, while such wait */
+	int64_t in_a_row;
 	/* number of places in `up` whose stage is CALLED */
 	int64_t called;
 	/* next_call: loop_now() before which no machine is called. next_on: loop_now() before which
@@ -82,6 +92,7 @@ static void free_place(void *arg)
 	if (p->domain && p->stage != QUEUED)
 		p->domain->taken--;
 	p->lane->called -= p->stage == CALLED;
+	p->lane->waiting[p->queue] -= p->stage == QUEUED;
 	free(p->machine);
 	free(p->domain_name);
 	free(p->operation);
@@ -97,9 +108,10 @@ static void drop(struct paced_machine *p)
 static void into(struct paced_machine *p, enum stage stage)
 {
 	list_remove(&p->link);
-	list_push_back(stage == QUEUED ? &p->lane->queue : &p->lane->up, &p->link);
-	if (p->domain && p->stage == QUEUED && stage != QUEUED)
+	list_push_back(&p->lane->up, &p->link);
+	if (p->domain && p->stage == QUEUED)
 		p->domain->taken++;
+	p->lane->waiting[p->queue] -= p->stage == QUEUED;
 	p->lane->called += (stage == CALLED) - (p->stage == CALLED);
 	p->stage = stage;
 	p->at = loop_now(p->lane->c->loop);
@@ -128,6 +140,14 @@ static bool is_full(const struct provider_object_limits *l, const struct paced_m
 	       p->domain->taken >= l->per_domain.concurrent;
 }
 
+/* True if the machine is being prepared for a claim, or serves it. */
+static bool has_claim(const struct machine *m)
+{
+	enum machine_state s = machine_state_find(m->status.state);
+
+	return m->status.claim_ref && s >= MACHINE_CLAIMED && s <= MACHINE_DRAINING;
+}
+
 static struct paced_machine *add(struct lane *ln, const struct machine *m)
 {
 	const struct provider_object_limits *l = limits_of(ln);
@@ -147,10 +167,14 @@ static struct paced_machine *add(struct lane *ln, const struct machine *m)
 			map_put(ln->domains, p->domain_name, p->domain);
 		}
 	}
-	p->number = ++ln->numbers;
+	p->queue = has_claim(m) ? OF_CLAIMS : OF_REST;
+	p->number = ++ln->numbers[p->queue];
+	ln->waiting[p->queue]++;
+	p->stage = QUEUED;
+	p->at = loop_now(ln->c->loop);
 	list_init(&p->link);
+	list_push_back(&ln->queue[p->queue], &p->link);
 	map_put(ln->places, p->machine, p);
-	into(p, QUEUED);
 	return p;
 }
 
@@ -190,6 +214,34 @@ static bool enough_called(const struct lane *ln, const struct provider_object_li
 	return l && l->power_on_per_minute > 0 && ln->called > l->power_on_per_minute;
 }
 
+/* Returns the first machine of the queue whose domain has room; NULL: none. Drops places for which
+ * is_over() is true. */
+static struct paced_machine *first_of(struct lane *ln, int queue,
+				      const struct provider_object_limits *l)
+{
+	list_for_each (p, &ln->queue[queue], struct paced_machine, link) {
+		if (is_full(l, p))
+			continue;
+		if (!is_over(p))
+			return p;
+		drop(p);
+	}
+	return NULL;
+}
+
+/* Returns the machine that is called next; NULL: none. */
+static struct paced_machine *next_of(struct lane *ln, const struct provider_object_limits *l)
+{
+	const int preferred = ln->in_a_row < CLAIMS_IN_A_ROW ? OF_CLAIMS : OF_REST;
+	struct paced_machine *p = first_of(ln, preferred, l);
+
+	if (!p)
+		p = first_of(ln, preferred == OF_CLAIMS ? OF_REST : OF_CLAIMS, l);
+	if (p)
+		ln->in_a_row = p->queue == OF_CLAIMS && ln->waiting[OF_REST] ? ln->in_a_row + 1 : 0;
+	return p;
+}
+
 /* Calls (notifies) the queued machines whose turn has come, and drops places for which is_over() is
  * true. */
 static void serve(struct lane *ln)
@@ -200,15 +252,11 @@ static void serve(struct lane *ln)
 	list_for_each (u, &ln->up, struct paced_machine, link)
 		if (is_over(u))
 			drop(u);
-	list_for_each (p, &ln->queue, struct paced_machine, link) {
-		if (now < ln->next_call || enough_called(ln, l))
+	while (now >= ln->next_call && !enough_called(ln, l)) {
+		struct paced_machine *p = next_of(ln, l);
+
+		if (!p)
 			break;
-		if (is_full(l, p))
-			continue;
-		if (is_over(p)) {
-			drop(p);
-			continue;
-		}
 		into(p, CALLED);
 		ln->next_call = now + distance(ln);
 		notify(ln->c, NOTICE_MACHINE, p->machine);
@@ -226,7 +274,7 @@ static void arm(struct lane *ln)
 {
 	int64_t now = loop_now(ln->c->loop), wait = sooner(LOOK_MS, ln->next_call, now);
 
-	if (!list_empty(&ln->queue) || !list_empty(&ln->up))
+	if (ln->waiting[OF_CLAIMS] || ln->waiting[OF_REST] || !list_empty(&ln->up))
 		loop_timer_start(&ln->timer, ln->called ? sooner(wait, ln->next_on, now) : wait);
 }
 
@@ -287,7 +335,8 @@ static struct lane *lane_of(struct power_pacing *p, const char *provider)
 	ln->provider = mem_strdup(provider);
 	ln->places = map_new(free_place);
 	ln->domains = map_new(free);
-	list_init(&ln->queue);
+	for (int i = 0; i < QUEUES; i++)
+		list_init(&ln->queue[i]);
 	list_init(&ln->up);
 	loop_timer_init(&ln->timer, p->c->group, on_turn, ln);
 	map_put(p->lanes, provider, ln);
@@ -325,6 +374,17 @@ void power_pacing_free(struct power_pacing *p)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
+/* Returns how many machines of the other queue may be called before p. */
+static int64_t others_before(const struct paced_machine *p, int64_t before)
+{
+	const struct lane *ln = p->lane;
+	const int64_t turns = p->queue == OF_CLAIMS ? (before + ln->in_a_row) / CLAIMS_IN_A_ROW
+						    : (before + 1) * CLAIMS_IN_A_ROW - ln->in_a_row,
+		      most = ln->waiting[p->queue == OF_CLAIMS ? OF_REST : OF_CLAIMS];
+
+	return turns < 0 ? 0 : turns < most ? turns : most;
+}
+
 static void tell(const struct paced_machine *p, struct power_pacing_wait *w)
 {
 	const struct lane *ln = p->lane;
@@ -333,8 +393,11 @@ static void tell(const struct paced_machine *p, struct power_pacing_wait *w)
 
 	*w = (struct power_pacing_wait){0};
 	if (p->stage == QUEUED) {
-		w->before = p->number -
-			    container_of(ln->queue.next, struct paced_machine, link)->number;
+		const struct paced_machine *head =
+			container_of(ln->queue[p->queue].next, struct paced_machine, link);
+
+		w->before = p->number - head->number;
+		w->before += others_before(p, w->before);
 		w->domain = is_full(limits_of(ln), p) ? p->domain_name : NULL;
 	}
 	w->at_least = (next > now ? next - now : 0) + w->before * distance(ln);

@@ -10,12 +10,15 @@
  * machines with the same value of a label) are coming up. A machine is coming up from the moment
  * its turn comes until it is observed on, at most until 3 min after it was switched on.
  *
- * First come, first served, per Provider. A machine asks once and is then queued, whether it asks
- * again or not. When its turn comes, the machine is called: it is notified and must ask again
- * within 2 min, after a fresh observation of its BMC. Meanwhile others are called too, up to one
- * more than are switched on in a minute. A turn that is not used in time is lost, and the machine
- * may queue again. So a machine that no longer wants to be switched on costs the queue one turn at
- * most.
+ * First come, first served, per Provider, but machines of claims come before those that are
+ * inspected or wiped, because pods wait for them. While both wait, every fourth turn is for the
+ * latter, so that machines become free.
+ *
+ * A machine asks once and is then queued, whether it asks again or not. When its turn comes, the
+ * machine is called: it is notified and must ask again within 2 min, after a fresh observation of
+ * its BMC. Meanwhile others are called too, up to one more than are switched on in a minute. A turn
+ * that is not used in time is lost, and the machine may queue again. So a machine that no longer
+ * wants to be switched on costs the queue one turn at most.
  *
  * Kept in memory. A new leader also spaces its first power-ons from those that the Machines' status
  * shows as just begun. (The drivers enforce concurrentOperations and requestsPerSecond.)

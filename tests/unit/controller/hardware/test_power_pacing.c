@@ -67,6 +67,28 @@ static void power_ons_are_a_distance_apart_and_first_come_first_served(void **st
 	assert_true(may(d, 4));
 }
 
+/* Machines 6, 7, 2 and 3 are of claims, and ask after the others. */
+static void claims_come_first_and_every_fourth_turn_is_for_others(void **state)
+{
+	static const int asking[] = {4, 5, 6, 7, 2, 3}, turns[] = {6, 7, 2, 4, 3, 5};
+	struct bench *d = *state;
+
+	limits(d, "{'powerOnPerMinute': 6}");
+	assert_true(may(d, 1));
+	for (size_t i = 2; i < 6; i++)
+		bench_status(d, OBJECT_MACHINE, arena_printf(d->a, "m-%d", asking[i]),
+			     "{'state': 'claimed', 'claimRef': {'name': 'c', 'uid': 'u'}}");
+	for (size_t i = 0; i < 6; i++)
+		assert_false(may(d, asking[i]));
+	assert_int_equal(why.before, 4);
+	assert_false(may(d, 5));
+	assert_int_equal(why.before, 5);
+	for (size_t i = 0; i < 6; i++) {
+		bench_run(d, 10001);
+		assert_true(may(d, turns[i]));
+	}
+}
+
 static enum power_position place(struct bench *d, int n)
 {
 	return power_pacing_place(
@@ -229,6 +251,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(power_ons_are_a_distance_apart_and_first_come_first_served),
+		T(claims_come_first_and_every_fourth_turn_is_for_others),
 		T(a_place_is_kept_however_long_it_takes_to_ask_again),
 		T(a_turn_that_is_not_taken_is_lost_and_holds_up_nobody),
 		T(no_more_are_called_than_are_switched_on_in_a_minute),
