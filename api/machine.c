@@ -752,6 +752,13 @@ bool machine_is_in(const struct machine *m, enum machine_state s)
 	return str_eq(m->status.state, machine_state_info[s].name);
 }
 
+bool machine_is_awaited(const struct machine *m)
+{
+	enum machine_state s = machine_state_find(m->status.state);
+
+	return m->status.claim_ref && s >= MACHINE_CLAIMED && s < MACHINE_SERVING;
+}
+
 bool machine_is_unwiped(const struct machine *m)
 {
 	const struct machine_status *s = &m->status;

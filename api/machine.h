@@ -400,6 +400,9 @@ struct machine {
 
 /* True if the Machine is in this state. */
 bool machine_is_in(const struct machine *m, enum machine_state s);
+/* True if a claim waits for the machine: drover prepares it for the claim, and it does not serve
+ * yet. */
+bool machine_is_awaited(const struct machine *m);
 /* True if the drives may hold data of the machine's last tenancy: status.lastWipe proves no wipe
  * after that tenancy, and no entry Retirement of spec.waivers lets the machine go without one.
  * False for a machine that drover has not used yet (state known, never wiped), for a retired

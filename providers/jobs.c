@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include "base/mem.h"
 
+/* number of awaited jobs after which one is of the others, if any waits */
+#define AWAITED_IN_A_ROW 3
 #define OVER_RATE 100000 /* Calls started per second; high enough to mean no limit */
 /* Retry interval of a running job that became slow while `concurrent` slow jobs already run */
 #define AGAIN_MS 1000
@@ -158,22 +160,38 @@ static void begin(struct job *j)
 	queue->run(j);
 }
 
+/* Returns the first job whose machine is not busy; NULL: none. */
+static struct job *first_of(const struct list *jobs)
+{
+	list_for_each (j, jobs, struct job, link)
+		if (!j->machine->busy)
+			return j;
+	return NULL;
+}
+
+/* Returns the job that starts next; NULL: none. */
+static struct job *next_of(const struct job_queue *queue)
+{
+	const bool others = queue->in_a_row >= AWAITED_IN_A_ROW;
+	struct job *j = first_of(others ? &queue->waiting : &queue->awaited);
+
+	return j ? j : first_of(others ? &queue->awaited : &queue->waiting);
+}
+
 static void pump(void *arg)
 {
 	struct job_queue *queue = arg;
+	struct job *j;
 
-	list_for_each (j, &queue->waiting, struct job, link) {
-		int64_t wait;
+	while (queue->running < queue->concurrent && (j = next_of(queue))) {
+		int64_t wait = bucket_take(&queue->bucket, now(queue));
 
-		if (queue->running >= queue->concurrent)
-			return;
-		if (j->machine->busy)
-			continue;
-		wait = bucket_take(&queue->bucket, now(queue));
 		if (wait > 0) {
 			loop_timer_start(&queue->pump, wait);
 			return;
 		}
+		queue->in_a_row =
+			j->call.awaited && !list_empty(&queue->waiting) ? queue->in_a_row + 1 : 0;
 		list_remove(&j->link);
 		begin(j);
 	}
@@ -193,7 +211,7 @@ struct job *job_ask(struct provider_machine *machine, enum job_kind kind,
 	j->call.session = j->session = mem_strdup(c->session);
 	j->asked_at = now(queue);
 	j->left_ms = PROVIDER_CALL_MS;
-	list_push_back(&queue->waiting, &j->link);
+	list_push_back(c->awaited ? &queue->awaited : &queue->waiting, &j->link);
 	list_push_back(&machine->jobs, &j->sibling);
 	loop_timer_init(&j->limit, queue->group, on_limit, j);
 	loop_timer_init(&j->slowly, queue->group, on_slow, j);
@@ -211,6 +229,7 @@ void job_queue_init(struct job_queue *queue, const struct provider_spec *s, doub
 	*queue = (struct job_queue){.group = s->group, .run = run};
 	queue->concurrent = s->concurrent ? s->concurrent : concurrent;
 	bucket_init(&queue->bucket, rate, rate < 1 ? 1 : rate, now(queue));
+	list_init(&queue->awaited);
 	list_init(&queue->waiting);
 	loop_timer_init(&queue->pump, s->group, pump, queue);
 }

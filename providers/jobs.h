@@ -25,10 +25,14 @@
  *      \--- 60 s ---> timed out \--- 60 s ---> abandoned: done() was called; the job still runs,
  *                                              but may act no more
  *
+ * Jobs of machines that a pod waits for (provider_call.awaited) come first, so that a claim does
+ * not wait until a whole new rack was observed. While both kinds wait, every fourth job is one of
+ * the others. Jobs of one kind are first come, first served, so a caller gains nothing by ending a
+ * waiting job and queuing it again.
+ *
  * The limit of 60 s (PROVIDER_CALL_MS) of a job runs only while the machine is asked, by this job
  * or by an earlier one. The wait for a concurrency slot and a token has no limit and is reported
- * with provider_call.begun(). The queue is first come, first served, so a caller gains nothing by
- * ending a waiting job and queuing it again.
+ * with provider_call.begun().
  *
  * Everything that run() starts must end in job_end(), even after the job was abandoned.
  * job_machine_done() drops the jobs of a machine without done(); the caller must first cancel the
@@ -60,8 +64,11 @@ struct job_queue {
 	/* concurrent: highest value of `running`, and also of `slow`. running: number of jobs that
 	 * run and are not slow. slow: number of jobs that have run longer than JOB_SLOW_MS. */
 	unsigned concurrent, running, slow;
-	/* Jobs that have not started, linked by job.link */
-	struct list waiting;
+	/* Jobs that have not started, linked by job.link. awaited: those of provider_call.awaited;
+	 * waiting: all others */
+	struct list awaited, waiting;
+	/* Number of awaited jobs since the last other one, while others wait */
+	unsigned in_a_row;
 	struct loop_timer pump;
 	/* True: this queue has no limits, because its jobs wait in the queue of another provider
 	 * (job_queue_over()) */

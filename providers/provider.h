@@ -132,6 +132,9 @@ struct provider_call {
 	 * the call ends with ERR_UNAVAILABLE; the next observation then reports the new session.
 	 * NULL: any session will do. */
 	const char *session;
+	/* True: a pod waits for this machine. Such calls come before others in the queue, except
+	 * that every fourth call is another one if any waits. */
+	bool awaited;
 	/* Called when the turn of this call has come and the machine is about to be asked.
 	 * waited_ms: time spent in drover's own queue, during which a missing answer is not the
 	 * machine's fault. Not called if the call is refused before its turn. NULL: not wanted. */

@@ -28,7 +28,7 @@
 #define LOOK_MS 1000 /* interval at which the timer checks whether a full domain has room again */
 
 enum stage { QUEUED, CALLED, COMING_UP };
-/* Queues of a lane: of machines that have a claim, and of all others. */
+/* Queues of a lane: of machines that a claim waits for, and of all others. */
 enum { OF_CLAIMS, OF_REST, QUEUES };
 
 struct domain {
@@ -140,14 +140,6 @@ static bool is_full(const struct provider_object_limits *l, const struct paced_m
 	       p->domain->taken >= l->per_domain.concurrent;
 }
 
-/* True if the machine is being prepared for a claim, or serves it. */
-static bool has_claim(const struct machine *m)
-{
-	enum machine_state s = machine_state_find(m->status.state);
-
-	return m->status.claim_ref && s >= MACHINE_CLAIMED && s <= MACHINE_DRAINING;
-}
-
 static struct paced_machine *add(struct lane *ln, const struct machine *m)
 {
 	const struct provider_object_limits *l = limits_of(ln);
@@ -167,7 +159,7 @@ static struct paced_machine *add(struct lane *ln, const struct machine *m)
 			map_put(ln->domains, p->domain_name, p->domain);
 		}
 	}
-	p->queue = has_claim(m) ? OF_CLAIMS : OF_REST;
+	p->queue = machine_is_awaited(m) ? OF_CLAIMS : OF_REST;
 	p->number = ++ln->numbers[p->queue];
 	ln->waiting[p->queue]++;
 	p->stage = QUEUED;

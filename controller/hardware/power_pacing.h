@@ -10,9 +10,9 @@
  * machines with the same value of a label) are coming up. A machine is coming up from the moment
  * its turn comes until it is observed on, at most until 3 min after it was switched on.
  *
- * First come, first served, per Provider, but machines of claims come before those that are
- * inspected or wiped, because pods wait for them. While both wait, every fourth turn is for the
- * latter, so that machines become free.
+ * First come, first served, per Provider, but machines that a claim waits for come before those
+ * that are inspected or wiped, because pods wait for them. While both wait, every fourth turn is
+ * for the latter, so that machines become free.
  *
  * A machine asks once and is then queued, whether it asks again or not. When its turn comes, the
  * machine is called: it is notified and must ask again within 2 min, after a fresh observation of

@@ -188,6 +188,7 @@ static void observe(struct life *l, bool quietly)
 	struct provider_call call = {
 		.op_id = l->m->status.operation ? str_or(l->m->status.operation->id, "observe")
 						: "observe",
+		.awaited = machine_is_awaited(l->m),
 		.begun = on_look_begun,
 		.done = on_observed,
 		.arg = l,

@@ -162,6 +162,7 @@ struct provider_call life_bmc_call(struct life *l)
 		.may_act = may_act,
 		.fits = fits,
 		.session = str_or(l->m->status.bmc.session_uri, ""),
+		.awaited = machine_is_awaited(l->m),
 		.begun = on_begun,
 		.done = life_bmc_acted,
 		.arg = l,

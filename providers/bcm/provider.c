@@ -373,6 +373,7 @@ static void run(struct job *j)
 	struct bcm_provider *bp = machine_of(j)->bp;
 	struct provider_call look = {.op_id = j->call.op_id,
 				     .fence = j->call.fence,
+				     .awaited = j->call.awaited,
 				     .begun = on_look_begun,
 				     .done = on_look,
 				     .arg = j};

@@ -121,6 +121,49 @@ static void a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for(void **
 	world_stop(&w);
 }
 
+static bool one_is_free(void *arg)
+{
+	struct watch *s = arg;
+
+	(void)look(s);
+	for (unsigned i = 0; i < s->w->nboxes; i++)
+		if (str_eq(s->w->servers[i].state, "free"))
+			return true;
+	return false;
+}
+
+static bool one_serves(void *arg)
+{
+	struct watch *s = arg;
+
+	(void)look(s);
+	for (unsigned i = 0; i < s->w->nboxes; i++)
+		if (str_eq(s->w->servers[i].state, "serving"))
+			return true;
+	return false;
+}
+
+/* 47 machines wait for their inspection when the only free one is claimed. Until it serves, it is
+ * switched on twice, and of the others at most those whose turn has come already, one of each four
+ * turns, and those that fill the time in which it writes its image. */
+static void a_claim_does_not_wait_until_a_new_rack_is_inspected(void **state)
+{
+	struct sim_world w;
+	struct watch s = {.w = &w};
+	unsigned before;
+
+	(void)state;
+	world_start(&w, 715, 48);
+	limit(&w, json_pack("{s:i}", "powerOnPerMinute", 2));
+	world_replica(&w);
+	world_wait(&w, one_is_free, &s, 3600, "the first is free");
+	before = s.n;
+	world_pod(&w, &w.tenants[0], "train");
+	world_wait(&w, one_serves, &s, 3600, "the claimed one serves");
+	assert_in_range(s.n - before, 2, 10);
+	world_stop(&w);
+}
+
 /* All machines of a hall appear at once. Reading every BMC once takes longer than the time for
  * which an earlier release of drover reserved a place in the power-on queue. */
 static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void **state)
@@ -141,6 +184,7 @@ static void more_machines_than_their_bmcs_answer_in_time_all_get_their_turn(void
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_claim_does_not_wait_until_a_new_rack_is_inspected),
 		cmocka_unit_test(machines_are_switched_on_one_after_the_other),
 		cmocka_unit_test(a_wait_for_its_turn_does_not_eat_the_deadline),
 		cmocka_unit_test(a_deadline_does_not_sleep_when_there_is_no_place_to_wait_for),

@@ -140,6 +140,35 @@ static void the_line_has_no_limit_and_is_in_order(void **state)
 	stop(&f);
 }
 
+/* Machines 0 to 3 have a job each, and wait. Then jobs of machines 4 to 7 come that pods wait
+ * for. */
+static void machines_that_pods_wait_for_come_first_and_every_fourth_is_another(void **state)
+{
+	static const int order[] = {4, 5, 6, 0, 7, 1, 2, 3};
+	struct provider_machine seats[8];
+	struct told t[8] = {0};
+	struct fixture f;
+
+	(void)state;
+	start(&f, 1000, 1);
+	for (int i = 0; i < 8; i++) {
+		t[i].f = &f;
+		job_machine_init(&seats[i], &f.line);
+		(void)job_ask(
+			&seats[i], JOB_OBSERVE,
+			&(struct provider_call){.awaited = i > 3, .done = on_done, .arg = &t[i]});
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		pass_to(&f, 10 * (i + 1));
+		assert_int_equal(f.ran, i + 1);
+		assert_ptr_equal(f.running[i]->machine, &seats[order[i]]);
+		job_end(f.running[i], NULL, NULL);
+	}
+	for (int i = 0; i < 8; i++)
+		job_machine_done(&seats[i]);
+	stop(&f);
+}
+
 /* The time limit of a call runs while its machine has a job, also for jobs that wait behind that
  * job. */
 static void a_wait_for_the_own_machine_counts(void **state)
@@ -253,6 +282,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_that_runs_is_answered_once_when_its_time_is_over),
 		cmocka_unit_test(the_line_has_no_limit_and_is_in_order),
+		cmocka_unit_test(
+			machines_that_pods_wait_for_come_first_and_every_fourth_is_another),
 		cmocka_unit_test(a_wait_for_the_own_machine_counts),
 		cmocka_unit_test(time_between_two_calls_of_the_machine_does_not_count),
 		cmocka_unit_test(a_call_keeps_its_own_texts),
