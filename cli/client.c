@@ -244,8 +244,6 @@ json_t *cli_path_with(struct cli_client *c, const char *path, const struct kube_
 struct secret *cli_token(struct cli_client *c, const char *ns, const char *account,
 			 const char *audience, int64_t seconds, struct err *e)
 {
-	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
-						      true};
 	struct client_answer a = {.loop = c->loop};
 	OWN_JSON asked = json_pack("{s:s, s:s, s:{s:[s], s:I}}", "apiVersion",
 				   "authentication.k8s.io/v1", "kind", "TokenRequest", "spec",
@@ -253,7 +251,7 @@ struct secret *cli_token(struct cli_client *c, const char *ns, const char *accou
 	OWN_JSON reply = NULL;
 	const char *token;
 
-	(void)kube_create_sub(c->host, &accounts, ns, account, "token", asked, on_answer, &a);
+	(void)kube_request_token(c->host, ns, account, asked, on_answer, &a);
 	reply = answered(&a, e);
 	token = json_str_at(reply, "status", "token");
 	if (reply && !token)

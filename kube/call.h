@@ -203,11 +203,12 @@ void kube_client_pump(void *arg);
 struct kube_call *kube_call_new(struct kube_client *c, const char *method, char *path,
 				const struct err *why);
 void kube_call_start(struct kube_call *call);
-/* Creates a call that sends body (borrowed; may be NULL) and receives one object. path and why as
- * for kube_call_new(). */
+/* Creates a call that receives one object. path and why as for kube_call_new(). */
 struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path,
-				 const json_t *body, const char *content_type,
 				 const struct err *why, kube_done *done, void *arg);
+/* Sets the body that the call sends, before kube_call_start(). body: copied; NULL: none.
+ * content_type: a static text. */
+void kube_call_body(struct kube_call *call, const json_t *body, const char *content_type);
 /* Sends the call again with another path; takes ownership of path. For use inside end() only. */
 void kube_call_again(struct kube_call *call, char *path);
 

@@ -111,20 +111,23 @@ static void end_plain(struct kube_call *call, json_t *json, const struct err *e)
 }
 
 struct kube_call *kube_call_json(struct kube_client *c, const char *method, char *path,
-				 const json_t *body, const char *content_type,
 				 const struct err *why, kube_done *done, void *arg)
 {
 	struct kube_call *call = kube_call_new(c, method, path, why);
 
-	if (body) {
-		call->body = json_text(body);
-		call->body_len = strlen(call->body);
-		call->content_type = content_type;
-	}
 	call->end = end_plain;
 	call->done = done;
 	call->arg = arg;
 	return call;
+}
+
+void kube_call_body(struct kube_call *call, const json_t *body, const char *content_type)
+{
+	if (!body)
+		return;
+	call->body = json_text(body);
+	call->body_len = strlen(call->body);
+	call->content_type = content_type;
 }
 
 static char *managed(char *path)
@@ -140,7 +143,7 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
 {
 	struct err e;
 	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
-	struct kube_call *call = kube_call_json(c, "GET", path, NULL, NULL, &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "GET", path, &e, done, arg);
 
 	kube_call_start(call);
 	return call;
@@ -151,7 +154,7 @@ struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_res
 {
 	struct err e;
 	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
-	struct kube_call *call = kube_call_json(c, "GET", path, NULL, NULL, &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "GET", path, &e, done, arg);
 
 	/* mutant: secret-whole */
 	call->accept = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
@@ -165,7 +168,7 @@ struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resou
 {
 	struct err e;
 	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
-	struct kube_call *call = kube_call_json(c, "GET", path, NULL, NULL, &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "GET", path, &e, done, arg);
 
 	call->wanted = want;
 	kube_call_start(call);
@@ -175,8 +178,7 @@ struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resou
 struct kube_call *kube_get_path_with(struct kube_client *c, const char *path,
 				     const struct kube_path_options *o, kube_done *done, void *arg)
 {
-	struct kube_call *call =
-		kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
+	struct kube_call *call = kube_call_json(c, "GET", mem_strdup(path), NULL, done, arg);
 
 	if (o->secret_header) {
 		call->secret_header = o->secret_header;
@@ -198,8 +200,7 @@ struct kube_call *kube_get_path(struct kube_client *c, const char *path, kube_do
 
 struct kube_call *kube_get_text(struct kube_client *c, const char *path, kube_done *done, void *arg)
 {
-	struct kube_call *call =
-		kube_call_json(c, "GET", mem_strdup(path), NULL, NULL, NULL, done, arg);
+	struct kube_call *call = kube_call_json(c, "GET", mem_strdup(path), NULL, done, arg);
 
 	call->accept = "*/*";
 	call->plain = true;
@@ -218,21 +219,23 @@ struct kube_call *kube_create(struct kube_client *c, const struct kube_resource 
 		err_note(&e, ERR_INVALID, 0, "%s: no namespace given", r->plural);
 	else
 		path = managed(kube_path(r, ns, NULL, NULL, &e));
-	call = kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);
+	call = kube_call_json(c, "POST", path, &e, done, arg);
+	kube_call_body(call, object, "application/json");
 	call->tells = r == &KUBE_EVENTS;
 	kube_call_start(call);
 	return call;
 }
 
-struct kube_call *kube_create_sub(struct kube_client *c, const struct kube_resource *r,
-				  const char *ns, const char *name, const char *sub,
-				  const json_t *object, kube_done *done, void *arg)
+struct kube_call *kube_request_token(struct kube_client *c, const char *ns, const char *account,
+				     const json_t *request, kube_done *done, void *arg)
 {
+	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
+						      true};
 	struct err e;
-	char *path = managed(kube_path(r, ns, str_or(name, ""), sub, &e));
-	struct kube_call *call =
-		kube_call_json(c, "POST", path, object, "application/json", &e, done, arg);
+	char *path = managed(kube_path(&accounts, ns, str_or(account, ""), "token", &e));
+	struct kube_call *call = kube_call_json(c, "POST", path, &e, done, arg);
 
+	kube_call_body(call, request, "application/json");
 	kube_call_start(call);
 	return call;
 }
@@ -258,8 +261,9 @@ struct kube_call *kube_review_token(struct kube_client *c, const struct secret *
 	/* mutant: token-with-certificate */
 	drop_certificate(&bare);
 	own = kube_peer_new(c, &bare, &e);
-	call = kube_call_json(c, "POST", own ? kube_path(&reviews, NULL, NULL, NULL, &e) : NULL,
-			      review, "application/json", &e, done, arg);
+	call = kube_call_json(c, "POST", own ? kube_path(&reviews, NULL, NULL, NULL, &e) : NULL, &e,
+			      done, arg);
+	kube_call_body(call, review, "application/json");
 	call->no_wait = true;
 	call->bearer = secret_copy(token);
 	call->peer = own;
@@ -280,9 +284,9 @@ struct kube_call *kube_patch(struct kube_client *c, const struct kube_resource *
 	};
 	struct err e;
 	char *path = managed(kube_path(r, ns, str_or(name, ""), subresource, &e));
-	struct kube_call *call =
-		kube_call_json(c, "PATCH", path, patch, types[type], &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "PATCH", path, &e, done, arg);
 
+	kube_call_body(call, patch, types[type]);
 	call->tells = r == &KUBE_EVENTS;
 	kube_call_start(call);
 	return call;
@@ -324,7 +328,8 @@ struct kube_call *kube_delete(struct kube_client *c, const struct kube_resource 
 	if (!o)
 		o = &defaults;
 	body = delete_options(o, str_or(o->propagation, "Background"));
-	call = kube_call_json(c, "DELETE", path, body, "application/json", &e, done, arg);
+	call = kube_call_json(c, "DELETE", path, &e, done, arg);
+	kube_call_body(call, body, "application/json");
 	call->prompt = true;
 	kube_call_start(call);
 	return call;
@@ -340,9 +345,9 @@ struct kube_call *kube_evict(struct kube_client *c, const char *ns, const char *
 		json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", "policy/v1", "kind",
 			  "Eviction", "metadata", "name", str_or(pod, ""), "namespace",
 			  str_or(ns, ""), "deleteOptions", delete_options(&o, NULL));
-	struct kube_call *call =
-		kube_call_json(c, "POST", path, body, "application/json", &e, done, arg);
+	struct kube_call *call = kube_call_json(c, "POST", path, &e, done, arg);
 
+	kube_call_body(call, body, "application/json");
 	call->no_wait = call->prompt = true;
 	kube_call_start(call);
 	return call;

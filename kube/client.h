@@ -186,10 +186,10 @@ struct kube_path_options {
 struct kube_call *kube_get_path_with(struct kube_client *c, const char *path,
 				     const struct kube_path_options *o, kube_done *done, void *arg);
 
-/* Creates a subresource of an object, for example a TokenRequest ("token" of a ServiceAccount). */
-struct kube_call *kube_create_sub(struct kube_client *c, const struct kube_resource *r,
-				  const char *ns, const char *name, const char *sub,
-				  const json_t *object, kube_done *done, void *arg);
+/* Requests a token of the ServiceAccount ns/account. request: a TokenRequest
+ * (authentication.k8s.io/v1); done() gets it with its status, which contains the token. */
+struct kube_call *kube_request_token(struct kube_client *c, const char *ns, const char *account,
+				     const json_t *request, kube_done *done, void *arg);
 
 /* Asks the API server which user the bearer token is (a SelfSubjectReview). The request has a
  * connection of its own without the client's credentials, because a client certificate would take

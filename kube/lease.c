@@ -117,9 +117,9 @@ static void send_call(struct kube_lease *l, const char *method, bool collection,
 	struct err e;
 	char *path = kube_path(&KUBE_LEASES, l->ns, collection ? NULL : l->name, NULL, &e);
 
-	l->call = kube_call_json(l->spec.client, method, path, body,
-				 collection ? "application/json" : "application/merge-patch+json",
-				 &e, done, l);
+	l->call = kube_call_json(l->spec.client, method, path, &e, done, l);
+	kube_call_body(l->call, body,
+		       collection ? "application/json" : "application/merge-patch+json");
 	l->call->urgent = true; /* The lease must not wait for the rate limit. */
 	l->call->counted = false;
 	l->call->timeout_ms = CALL_MS * l->spec.slower;

@@ -1068,10 +1068,8 @@ static bool serve_token(struct fake_api *f, struct httpd_req *q)
 	return true;
 }
 
-static void a_subresource_is_created(void **state)
+static void a_token_is_requested(void **state)
 {
-	static const struct kube_resource accounts = {"", "v1", "serviceaccounts", "ServiceAccount",
-						      true};
 	struct fake_api f;
 	struct got g = {.f = &f};
 	OWN_JSON o = json_object();
@@ -1079,11 +1077,11 @@ static void a_subresource_is_created(void **state)
 	(void)state;
 	fake_api_start(&f, NULL);
 	f.serve = serve_token;
-	kube_create_sub(f.c, &accounts, "a", "reader", "token", o, on_done, &g);
+	kube_request_token(f.c, "a", "reader", o, on_done, &g);
 	wait_for(&g);
 	assert_string_equal(json_str_at(g.object, "status", "token"), "t");
 	assert_string_equal(f.path, "/api/v1/namespaces/a/serviceaccounts/reader/token");
-	kube_create_sub(f.c, &accounts, "a", NULL, "token", o, on_done, &g);
+	kube_request_token(f.c, "a", NULL, o, on_done, &g);
 	fake_api_run(&f, 100);
 	assert_int_equal(g.e.kind, ERR_INVALID);
 	got_free(&g);
@@ -1150,7 +1148,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_a_path_is_never_sent),
 		cmocka_unit_test(a_header_and_limits_go_with_a_path),
 		cmocka_unit_test(another_token_is_tried_without_the_login_of_the_client),
-		cmocka_unit_test(a_subresource_is_created),
+		cmocka_unit_test(a_token_is_requested),
 		cmocka_unit_test(statuses_become_kinds_of_error),
 		cmocka_unit_test(nonsense_is_a_protocol_error),
 		cmocka_unit_test(a_reply_with_too_much_in_it_is_refused),
