@@ -162,19 +162,6 @@ struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_res
 	return call;
 }
 
-struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resource *r,
-				  const char *ns, const char *name, const struct scan_want *want,
-				  kube_done *done, void *arg)
-{
-	struct err e;
-	char *path = kube_path(r, ns, str_or(name, ""), NULL, &e);
-	struct kube_call *call = kube_call_json(c, "GET", path, &e, done, arg);
-
-	call->wanted = want;
-	kube_call_start(call);
-	return call;
-}
-
 struct kube_call *kube_get_path_with(struct kube_client *c, const char *path,
 				     const struct kube_path_options *o, kube_done *done, void *arg)
 {

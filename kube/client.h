@@ -135,11 +135,6 @@ struct kube_call *kube_get(struct kube_client *c, const struct kube_resource *r,
  * sent. https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches */
 struct kube_call *kube_get_metadata(struct kube_client *c, const struct kube_resource *r,
 				    const char *ns, const char *name, kube_done *done, void *arg);
-/* Reads only the members of an object that the table want names (metadata.managedFields only if
- * want names it). The table must outlive the call. */
-struct kube_call *kube_get_wanted(struct kube_client *c, const struct kube_resource *r,
-				  const char *ns, const char *name, const struct scan_want *want,
-				  kube_done *done, void *arg);
 struct kube_call *kube_create(struct kube_client *c, const struct kube_resource *r, const char *ns,
 			      const json_t *object, kube_done *done, void *arg);
 
@@ -242,8 +237,9 @@ struct kube_call_watch {
  * loop that started the call, at most once. */
 void kube_call_watch(struct kube_call *call, const struct kube_call_watch *w);
 
-/* Sets the table of the members that done() receives, instead of kube_want_all. The table must
- * outlive the call. Must be called in the turn of the loop that started the call. */
+/* Sets the table of the members that done() receives, instead of kube_want_all
+ * (metadata.managedFields only if the table names it). The table must outlive the call. Must be
+ * called in the turn of the loop that started the call. */
 void kube_call_want(struct kube_call *call, const struct scan_want *want);
 /* Avoids parsing the whole reply of a patch. is_known() is called with the resourceVersion in the
  * reply. If it returns true, done() receives only metadata's name, namespace, uid and

@@ -128,8 +128,9 @@ void life_beat_listen(struct life *l)
 		return;
 	l->beat.asked_at = now;
 	l->beat.to = t;
-	l->beat.call = kube_get_wanted(tenant_nodes_client(t), &KUBE_LEASES, "kube-node-lease",
-				       life_claim(l)->meta.name, lease, on_beat, l);
+	l->beat.call = kube_get(tenant_nodes_client(t), &KUBE_LEASES, "kube-node-lease",
+				life_claim(l)->meta.name, on_beat, l);
+	kube_call_want(l->beat.call, lease);
 }
 
 /* True if the machine has shown no sign of life for long enough since Off was read. Signs of life

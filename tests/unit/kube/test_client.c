@@ -236,7 +236,7 @@ static int64_t written_at(struct fake_api *f, const char *writers)
 				  "{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\"},"
 				  "\"managedFields\":%s},\"spec\":{\"a\":1}}",
 				  writers));
-	kube_get_wanted(f->c, &KUBE_NODES, NULL, "n", lease, on_done, &g);
+	kube_call_want(kube_get(f->c, &KUBE_NODES, NULL, "n", on_done, &g), lease);
 	wait_for(&g);
 	assert_string_equal(json_str_at(g.object, "metadata", "name"), "n");
 	assert_null(json_object_get(g.object, "spec"));
@@ -281,7 +281,7 @@ static void assert_writer(struct fake_api *f, const char *writers, const char *w
 				  "{\"metadata\":{\"name\":\"n\",\"labels\":{\"a\":\"b\"},"
 				  "\"managedFields\":%s},\"spec\":{\"a\":1}}",
 				  writers));
-	kube_get_wanted(f->c, &KUBE_NODES, NULL, "n", kube_want_with_writers, on_done, &g);
+	kube_call_want(kube_get(f->c, &KUBE_NODES, NULL, "n", on_done, &g), kube_want_with_writers);
 	wait_for(&g);
 	assert_string_equal(json_str_at(g.object, "metadata", "labels", "a"), "b");
 	assert_int_equal(json_int_at(g.object, "spec", "a"), 1);
