@@ -129,34 +129,34 @@ static uint32_t blocks_of(size_t len)
 	return (uint32_t)((len + ISO9660_BLOCK - 1) / ISO9660_BLOCK);
 }
 
-int iso9660_write(const char *label, const struct iso9660_file *files, size_t n, int64_t wall_ms,
-		  uint8_t *out, size_t size, size_t *used, struct err *e)
+int iso9660_write(const struct iso9660_volume *v, uint8_t *out, size_t size, size_t *used,
+		  struct err *e)
 {
-	struct entry v[MAX_FILES];
-	time_t at = (time_t)(wall_ms / 1000);
+	struct entry entries[MAX_FILES];
+	time_t at = (time_t)(v->wall_ms / 1000);
 	uint64_t end = AT_FILES;
 	uint32_t next = AT_FILES;
 	struct tm t;
 
-	if (n > MAX_FILES)
-		return err_set(e, ERR_INVALID, 0, "%zu files, at most %d are allowed", n,
+	if (v->n > MAX_FILES)
+		return err_set(e, ERR_INVALID, 0, "%zu files, at most %d are allowed", v->n,
 			       MAX_FILES);
-	for (size_t i = 0; i < n; i++) {
-		if (file_id(files[i].name, v[i].id, e) < 0)
+	for (size_t i = 0; i < v->n; i++) {
+		if (file_id(v->files[i].name, entries[i].id, e) < 0)
 			return -1;
-		v[i].file = &files[i];
-		if (files[i].len > size)
+		entries[i].file = &v->files[i];
+		if (v->files[i].len > size)
 			end = UINT32_MAX;
 		else
-			end += blocks_of(files[i].len);
+			end += blocks_of(v->files[i].len);
 	}
 	if (end * ISO9660_BLOCK > size)
 		return err_set(e, ERR_CAPACITY, 0, "the files do not fit into %zu bytes", size);
-	qsort(v, n, sizeof(*v), by_id);
-	for (size_t i = 1; i < n; i++)
-		if (!strcmp(v[i - 1].id, v[i].id))
+	qsort(entries, v->n, sizeof(*entries), by_id);
+	for (size_t i = 1; i < v->n; i++)
+		if (!strcmp(entries[i - 1].id, entries[i].id))
 			return err_set(e, ERR_INVALID, 0, "duplicate file name \"%s\"",
-				       v[i].file->name);
+				       entries[i].file->name);
 
 	gmtime_r(&at, &t);
 	memset(out, 0, end * ISO9660_BLOCK);
@@ -165,14 +165,16 @@ int iso9660_write(const char *label, const struct iso9660_file *files, size_t n,
 
 	root += record(root, &t, "", 1, AT_ROOT, ISO9660_BLOCK, true);
 	root += record(root, &t, "\1", 1, AT_ROOT, ISO9660_BLOCK, true);
-	for (size_t i = 0; i < n; i++) {
-		root += record(root, &t, v[i].id, strlen(v[i].id), next, (uint32_t)v[i].file->len,
-			       false);
-		if (v[i].file->len)
-			memcpy(out + (size_t)next * ISO9660_BLOCK, v[i].file->data, v[i].file->len);
-		next += blocks_of(v[i].file->len);
+	for (size_t i = 0; i < v->n; i++) {
+		const char *id = entries[i].id;
+		const struct iso9660_file *f = entries[i].file;
+
+		root += record(root, &t, id, strlen(id), next, (uint32_t)f->len, false);
+		if (f->len)
+			memcpy(out + (size_t)next * ISO9660_BLOCK, f->data, f->len);
+		next += blocks_of(f->len);
 	}
-	volume(out + AT_VOLUME * ISO9660_BLOCK, label, &t, next);
+	volume(out + AT_VOLUME * ISO9660_BLOCK, v->label, &t, next);
 	memcpy(out + AT_END * ISO9660_BLOCK, "\377CD001\1", 7);
 	/* Path tables contain only the root directory: 1 byte name length, its block, parent 1. */
 	memcpy(out + AT_PATH_L * ISO9660_BLOCK, (uint8_t[]){1, 0, AT_ROOT, 0, 0, 0, 1, 0, 0, 0},

@@ -19,10 +19,17 @@ struct iso9660_file {
 	size_t len;
 };
 
-/* Writes the volume into out (size bytes); *used: its size. ERR_INVALID: a file name is not valid.
+struct iso9660_volume {
+	const char *label;
+	const struct iso9660_file *files;
+	size_t n;
+	/* Time of the volume and of each file, wall ms. */
+	int64_t wall_ms;
+};
+
+/* Writes volume v into out (size bytes); *used: its size. ERR_INVALID: a file name is not valid.
  * ERR_CAPACITY: the volume does not fit. */
-int iso9660_write(const char *label, const struct iso9660_file *files, size_t n, int64_t wall_ms,
-		  uint8_t *out, size_t size, size_t *used, struct err *e)
-	__attribute__((warn_unused_result));
+int iso9660_write(const struct iso9660_volume *v, uint8_t *out, size_t size, size_t *used,
+		  struct err *e) __attribute__((warn_unused_result));
 
 #endif

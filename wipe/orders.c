@@ -353,8 +353,11 @@ static void start_config(struct orders *o, struct proto_drive *d)
 			p->files.v[i].name, p->files.v[i].content,
 			p->files.v[i].content ? strlen(p->files.v[i].content) : 0};
 	b->volume = dio_buffer(TARGET_CIDATA_BYTES);
-	if (iso9660_write(TARGET_CIDATA, files, p->files.n, loop_wall(loop_of(o->group)), b->volume,
-			  TARGET_CIDATA_BYTES, &b->volume_used, &o->err) < 0) {
+	if (iso9660_write(&(struct iso9660_volume){.label = TARGET_CIDATA,
+						   .files = files,
+						   .n = p->files.n,
+						   .wall_ms = loop_wall(loop_of(o->group))},
+			  b->volume, TARGET_CIDATA_BYTES, &b->volume_used, &o->err) < 0) {
 		o->reason = "OrderInvalid";
 		loop_defer(&o->refused);
 		return;

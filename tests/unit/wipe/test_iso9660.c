@@ -38,6 +38,14 @@ static const uint8_t *find(const uint8_t *v, const char *id, uint32_t *len)
 	return NULL;
 }
 
+static int write_volume(const struct iso9660_file *v, size_t n, uint8_t *out, size_t *used,
+			struct err *e)
+{
+	return iso9660_write(
+		&(struct iso9660_volume){.label = "cidata", .files = v, .n = n, .wall_ms = WALL},
+		out, SIZE, used, e);
+}
+
 static void a_volume_holds_its_label_and_files(void **state)
 {
 	uint8_t *v = mem_alloc(SIZE);
@@ -47,7 +55,7 @@ static void a_volume_holds_its_label_and_files(void **state)
 	const uint8_t *data;
 
 	(void)state;
-	assert_ok(iso9660_write("cidata", files, 4, WALL, v, SIZE, &used, &e), &e);
+	assert_ok(write_volume(files, 4, v, &used, &e), &e);
 	assert_memory_equal(v + 16 * ISO9660_BLOCK, "\1CD001\1", 7);
 	assert_memory_equal(v + 17 * ISO9660_BLOCK, "\377CD001\1", 7);
 	assert_memory_equal(v + 16 * ISO9660_BLOCK + 40, "cidata                          ", 32);
@@ -83,12 +91,12 @@ static void names_that_would_come_back_different_are_refused(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct iso9660_file f = {bad[i], "x", 1};
 
-		assert_int_equal(iso9660_write("cidata", &f, 1, WALL, v, SIZE, &used, &e), -1);
+		assert_int_equal(write_volume(&f, 1, v, &used, &e), -1);
 		assert_int_equal(e.kind, ERR_INVALID);
 	}
 	struct iso9660_file twice[] = {{"a", "x", 1}, {"a", "y", 1}};
 
-	assert_int_equal(iso9660_write("cidata", twice, 2, WALL, v, SIZE, &used, &e), -1);
+	assert_int_equal(write_volume(twice, 2, v, &used, &e), -1);
 	free(v);
 }
 
@@ -100,7 +108,7 @@ static void files_that_do_not_fit_are_refused(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(iso9660_write("cidata", &big, 1, WALL, v, SIZE, &used, &e), -1);
+	assert_int_equal(write_volume(&big, 1, v, &used, &e), -1);
 	assert_int_equal(e.kind, ERR_CAPACITY);
 	free(v);
 }
@@ -133,7 +141,7 @@ static void xorriso_reads_the_volume(void **state)
 	FILE *f;
 
 	(void)state;
-	assert_ok(iso9660_write("cidata", files, 4, WALL, v, SIZE, &used, &e), &e);
+	assert_ok(write_volume(files, 4, v, &used, &e), &e);
 	assert_int_equal(write(fd, v, used), used);
 	close(fd);
 	free(v);
