@@ -78,12 +78,17 @@ static const char *sign(struct apiserver *a, struct arena *m, const json_t *clai
 	return arena_printf(m, "%s.%s", to_sign, encode(m, sig, sizeof(sig)));
 }
 
-/* Returns a signed token, in the arena. expires_s: lifetime in seconds; 0: no expiry. bound_kind,
- * bound_name, bound_uid: the Secret or Pod to which the token is bound; NULL: not bound. A bound
- * token becomes invalid when that object is deleted. */
+/* The object to which a token is bound: the token becomes invalid when the object is deleted. */
+struct binding {
+	/* "secret" or "pod". */
+	const char *kind;
+	const char *name, *uid;
+};
+
+/* Returns a signed token, in the arena. expires_s: lifetime in seconds; 0: no expiry. to NULL: the
+ * token is not bound to an object. */
 static const char *make_token(struct apiserver *a, struct arena *m, const json_t *account,
-			      const json_t *audiences, int64_t expires_s, const char *bound_kind,
-			      const char *bound_name, const char *bound_uid)
+			      const json_t *audiences, int64_t expires_s, const struct binding *to)
 {
 	const char *ns = json_str_at(account, "metadata", "namespace");
 	const char *name = json_str_at(account, "metadata", "name");
@@ -95,9 +100,9 @@ static const char *make_token(struct apiserver *a, struct arena *m, const json_t
 			  arena_printf(m, "system:serviceaccount:%s:%s", ns, name), "iat",
 			  (json_int_t)now_s, "nbf", (json_int_t)now_s, "kubernetes.io", of);
 
-	if (bound_kind)
-		json_object_set_new(of, bound_kind,
-				    json_pack("{s:s, s:s}", "name", bound_name, "uid", bound_uid));
+	if (to)
+		json_object_set_new(of, to->kind,
+				    json_pack("{s:s, s:s}", "name", to->name, "uid", to->uid));
 	if (expires_s)
 		json_object_set_new(claims, "exp", json_integer(now_s + expires_s));
 	json_object_set_new(claims, "aud",
@@ -199,39 +204,39 @@ static int lifetime_of(const json_t *request, int64_t *seconds, struct fault *f)
 	return 0;
 }
 
-/* Checks the object ref to which a new token is to be bound. Returns the kind of the object for the
- * claims, and its UID in *uid; NULL with the fault set. */
-static const char *bound_to(struct request *rq, const json_t *ref, const char **uid)
+/* Checks the object ref to which a new token is to be bound, and describes the object in *to.
+ * Returns 0, or -1 with the fault set. */
+static int bound_to(struct request *rq, const json_t *ref, struct binding *to)
 {
 	const char *kind = json_str_at(ref, "kind"), *name = json_str_at(ref, "name");
 	bool pod = str_eq(kind, "Pod");
 	struct store_entry entry;
 
-	if ((!pod && !str_eq(kind, "Secret")) || !name) {
-		(void)!fault_set(&rq->fault, FAULT_INVALID,
+	if ((!pod && !str_eq(kind, "Secret")) || !name)
+		return fault_set(&rq->fault, FAULT_INVALID,
 				 "spec.boundObjectRef: want the kind Pod or Secret, and a name");
-		return NULL;
-	}
 
 	OWN_JSON obj = object_read(
 		rq->a, arena_printf(rq->arena, "%s/%s/%s", pod ? "pods" : "secrets", rq->ns, name),
 		&entry);
 
 	if (!obj || (json_str_at(ref, "uid") &&
-		     !str_eq(json_str_at(ref, "uid"), json_str_at(obj, "metadata", "uid")))) {
-		(void)!fault_set(&rq->fault, obj ? FAULT_CONFLICT : FAULT_NOT_FOUND, "%s \"%s\" %s",
+		     !str_eq(json_str_at(ref, "uid"), json_str_at(obj, "metadata", "uid"))))
+		return fault_set(&rq->fault, obj ? FAULT_CONFLICT : FAULT_NOT_FOUND, "%s \"%s\" %s",
 				 pod ? "pods" : "secrets", name,
 				 obj ? "has another UID" : "not found");
-		return NULL;
-	}
-	*uid = arena_strdup(rq->arena, json_str_at(obj, "metadata", "uid"));
-	return pod ? "pod" : "secret";
+	*to = (struct binding){
+		.kind = pod ? "pod" : "secret",
+		.name = name,
+		.uid = arena_strdup(rq->arena, json_str_at(obj, "metadata", "uid")),
+	};
+	return 0;
 }
 
 void do_token_request(struct request *rq)
 {
 	const char *key = resource_key(rq->r, rq->arena, rq->ns, rq->name), *text;
-	const char *kind = NULL, *uid = NULL;
+	struct binding to;
 	char time[STR_TIME_SIZE];
 	struct store_entry entry;
 	OWN_JSON asked = request_body(rq);
@@ -248,12 +253,12 @@ void do_token_request(struct request *rq)
 		return;
 	}
 	if (lifetime_of(asked, &seconds, &rq->fault) < 0 ||
-	    (json_is_object(ref) && !(kind = bound_to(rq, ref, &uid)))) {
+	    (json_is_object(ref) && bound_to(rq, ref, &to) < 0)) {
 		reply_fault(rq);
 		return;
 	}
 	text = make_token(rq->a, rq->arena, account, json_at(asked, "spec", "audiences"), seconds,
-			  kind, json_str_at(ref, "name"), uid);
+			  json_is_object(ref) ? &to : NULL);
 	if (!text) {
 		(void)!fault_set(&rq->fault, FAULT_INTERNAL,
 				 "the key that signs tokens cannot be stored");
@@ -311,8 +316,10 @@ int token_fill_secret(const struct request *rq, json_t *secret, struct fault *f)
 		json_object_set_new(secret, "data", json_object());
 	json_object_set(json_object_get(meta, "annotations"), "kubernetes.io/service-account.uid",
 			json_at(account, "metadata", "uid"));
-	text = make_token(rq->a, rq->arena, account, NULL, 0, "secret", json_str_at(meta, "name"),
-			  json_str_at(meta, "uid"));
+	text = make_token(rq->a, rq->arena, account, NULL, 0,
+			  &(struct binding){.kind = "secret",
+					    .name = json_str_at(meta, "name"),
+					    .uid = json_str_at(meta, "uid")});
 	if (!text)
 		return fault_set(f, FAULT_INTERNAL, "the key that signs tokens cannot be stored");
 	set_data(json_object_get(secret, "data"), "token", text);
