@@ -202,31 +202,38 @@ static void print_replay(const json_t *r, struct buf *out)
 	print_wait(r, out);
 }
 
-/* Prints one line of the comparison: the number part.key (or part.key.sub) in both reports. Prints
- * nothing if a report lacks the number. */
-static void compare(const json_t *before, const json_t *after, const char *part, const char *key,
-		    const char *sub, const char *what, struct buf *out)
-{
-	const json_t *a = sub ? json_at(before, part, key, sub) : json_at(before, part, key),
-		     *b = sub ? json_at(after, part, key, sub) : json_at(after, part, key);
+/* Lines of the comparison: the number part.key (or part.key.sub) of both reports, and its name. */
+static const struct compared {
+	const char *part, *key, *sub, *name;
+} compared[] = {
+	{"plan", "onNew", NULL, "pods on new machines"},
+	{"plan", "nothing", NULL, "pods not placed"},
+	{"replay", "gpus", NULL, "GPUs"},
+	{"replay", "usePercent", NULL, "GPUs in use, %"},
+	{"replay", "started", NULL, "jobs started"},
+	{"replay", "wait", "p50", "wait p50, s"},
+	{"replay", "wait", "p90", "wait p90, s"},
+	{"replay", "wait", "p99", "wait p99, s"},
+	{"replay", "boots", NULL, "boots"},
+};
 
-	if (json_is_number(a) && json_is_number(b))
-		buf_printf(out, "%-36s %14.1f %14.1f\n", what, json_number_value(a),
-			   json_number_value(b));
+static const json_t *number_of(const json_t *report, const struct compared *k)
+{
+	return k->sub ? json_at(report, k->part, k->key, k->sub) : json_at(report, k->part, k->key);
 }
 
+/* Leaves out the lines whose number a report lacks. */
 static void print_comparison(const json_t *before, const json_t *after, struct buf *out)
 {
 	buf_printf(out, "\n%-36s %14s %14s\n", "", "BEFORE", "WHAT IF");
-	compare(before, after, "plan", "onNew", NULL, "pods on new machines", out);
-	compare(before, after, "plan", "nothing", NULL, "pods not placed", out);
-	compare(before, after, "replay", "gpus", NULL, "GPUs", out);
-	compare(before, after, "replay", "usePercent", NULL, "GPUs in use, %", out);
-	compare(before, after, "replay", "started", NULL, "jobs started", out);
-	compare(before, after, "replay", "wait", "p50", "wait p50, s", out);
-	compare(before, after, "replay", "wait", "p90", "wait p90, s", out);
-	compare(before, after, "replay", "wait", "p99", "wait p99, s", out);
-	compare(before, after, "replay", "boots", NULL, "boots", out);
+	for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]); i++) {
+		const json_t *a = number_of(before, &compared[i]);
+		const json_t *b = number_of(after, &compared[i]);
+
+		if (json_is_number(a) && json_is_number(b))
+			buf_printf(out, "%-36s %14.1f %14.1f\n", compared[i].name,
+				   json_number_value(a), json_number_value(b));
+	}
 }
 
 void report_table(const json_t *report, const json_t *before, struct buf *out)
