@@ -133,20 +133,29 @@ static int make_rack(struct up_rack *r, struct err *e)
 	return r->rack ? 0 : -1;
 }
 
-/* Opens a TLS listener on address `on`, with a certificate for `host` only, because one certificate
- * with the names of all BMCs would make each handshake large. what: name of the listener, for
- * errors. NULL with *e. */
-static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const char *on,
-				   const char *host, enum up_port port, unsigned connections,
-				   struct err *e)
+struct listener {
+	/* Name, for errors. */
+	const char *what;
+	/* IP address of the socket. */
+	const char *address;
+	/* Host of the certificate. */
+	const char *host;
+	enum up_port port;
+	unsigned connections;
+};
+
+/* Opens a TLS listener. Its certificate names one host only, because one certificate with the names
+ * of all BMCs would make each handshake large. NULL with *e. */
+static struct httpd_mhd *listen_on(struct up_rack *r, const struct listener *l, struct err *e)
 {
-	const char *const names[] = {host, NULL};
+	const char *const names[] = {l->host, NULL};
 	char address[40], *cert = NULL;
-	struct httpd_mhd_spec s = {.address = address, .max_connections = connections};
+	struct httpd_mhd_spec s = {.address = address, .max_connections = l->connections};
 	struct httpd_mhd *m = NULL;
 	OWN(secret) key = NULL;
 
-	str_format(address, sizeof(address), "%s:%lld", on, (long long)(r->spec->port + port));
+	str_format(address, sizeof(address), "%s:%lld", l->address,
+		   (long long)(r->spec->port + l->port));
 	if (crypto_cert_issue(&(struct crypto_cert_spec){.ca_pem = r->spec->ca_pem,
 							 .ca_key = r->ca_key,
 							 .cn = "drover up",
@@ -159,7 +168,7 @@ static struct httpd_mhd *listen_on(struct up_rack *r, const char *what, const ch
 		m = httpd_mhd_new(r->httpd, &s, e);
 	}
 	if (!m)
-		err_note_wrap(e, "%s on %s", what, address);
+		err_note_wrap(e, "%s on %s", l->what, address);
 	free(cert);
 	return m;
 }
@@ -173,13 +182,24 @@ static int listen_bmcs(struct up_rack *r, struct err *e)
 	r->bmcs = mem_calloc(n, sizeof(*r->bmcs));
 	for (; r->nbmcs < (each ? n : 1); r->nbmcs++) {
 		bmc_host(r->nbmcs + 1, host);
-		r->bmcs[r->nbmcs] = listen_on(r, "BMC", each ? host : "0.0.0.0", host, UP_PORT_BMC,
-					      each ? BMC_CONNECTIONS : CONNECTIONS, e);
+		r->bmcs[r->nbmcs] = listen_on(
+			r,
+			&(struct listener){.what = "BMC",
+					   .address = each ? host : "0.0.0.0",
+					   .host = host,
+					   .port = UP_PORT_BMC,
+					   .connections = each ? BMC_CONNECTIONS : CONNECTIONS},
+			e);
 		if (!r->bmcs[r->nbmcs])
 			return -1;
 	}
-	r->people =
-		listen_on(r, "rack", "127.0.0.1", "127.0.0.1", UP_PORT_RACK, BMC_CONNECTIONS, e);
+	r->people = listen_on(r,
+			      &(struct listener){.what = "rack",
+						 .address = "127.0.0.1",
+						 .host = "127.0.0.1",
+						 .port = UP_PORT_RACK,
+						 .connections = BMC_CONNECTIONS},
+			      e);
 	return r->people ? 0 : -1;
 }
 
