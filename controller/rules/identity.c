@@ -58,13 +58,21 @@ static const char *named(const char *text)
 	return str_or(text, "nothing");
 }
 
-/* Returns 0 if uuid and serial prove the identity in `want`, or -1 with ERR_CONFLICT. The same UUID
- * is a proof. The same UUID in the other byte order is a proof only if `beside` is true or the
- * serial numbers match. If `want` has no usable UUID, the serial number decides. who: source of
- * uuid and serial, for messages. beside: true if the caller has a second proof. or_else: name of
- * that second proof, for messages. */
-static int proves(const struct machine_identity *want, const char *uuid, const char *serial,
-		  bool beside, const char *who, const char *or_else, struct err *e)
+/* What a source reports about a machine's identity. */
+struct reported {
+	/* Name of the source, for messages. */
+	const char *who;
+	const char *uuid, *serial;
+	/* True: the source also gives a second proof. */
+	bool beside;
+	/* " or NAME" of that second proof, for messages; "" if the source can give none. */
+	const char *or_else;
+};
+
+/* Returns 0 if what r reports proves the identity in `want`, or -1 with ERR_CONFLICT. The same UUID
+ * is a proof. The same UUID in the other byte order is a proof only if r->beside is true or the
+ * serial numbers match. If `want` has no usable UUID, the serial number decides. */
+static int proves(const struct machine_identity *want, const struct reported *r, struct err *e)
 {
 	char text[UUID_TEXT];
 
@@ -72,31 +80,31 @@ static int proves(const struct machine_identity *want, const char *uuid, const c
 		return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID: %s is not a UUID",
 			       want->system_uuid);
 	if (!uuid_is(want->system_uuid)) {
-		if (same_serial(want->serial_number, serial))
+		if (same_serial(want->serial_number, r->serial))
 			return 0;
 		return err_set(
 			e, ERR_CONFLICT, 0,
 			"spec.identity has no UUID that distinguishes machines: its serialNumber "
 			"is %s, but %s reports %s",
-			str_or(want->serial_number, "(none)"), who, named(serial));
+			str_or(want->serial_number, "(none)"), r->who, named(r->serial));
 	}
-	switch (uuid_compare(want->system_uuid, uuid)) {
+	switch (uuid_compare(want->system_uuid, r->uuid)) {
 	case UUID_EXACT:
 		return 0;
 	case UUID_SWAPPED:
-		if (beside || same_serial(want->serial_number, serial))
+		if (r->beside || same_serial(want->serial_number, r->serial))
 			return 0;
 		return err_set(
 			e, ERR_CONFLICT, 0,
 			"spec.identity.systemUUID is %s, %s reports %s: the same UUID in the "
 			"other byte order, which is accepted only if spec.identity.serialNumber%s "
 			"matches (%s reports %s)",
-			want->system_uuid, who, uuid, or_else, who, named(serial));
+			want->system_uuid, r->who, r->uuid, r->or_else, r->who, named(r->serial));
 	case UUID_DIFFERENT:
 		break;
 	}
 	return err_set(e, ERR_CONFLICT, 0, "spec.identity.systemUUID is %s, but %s reports %s",
-		       want->system_uuid, who, named(uuid));
+		       want->system_uuid, r->who, named(r->uuid));
 }
 
 /* True if the BMC does not report the values that a proof needs, and the values that it does report
@@ -131,7 +139,10 @@ int identity_bmc(const struct machine_identity *want, const char *uuid, const ch
 			"the BMC does not report the identity of its machine: system UUID %s, "
 			"serial number %s",
 			named(uuid), named(serial));
-	return proves(want, uuid, serial, false, "the BMC", "", e);
+	return proves(
+		want,
+		&(struct reported){.who = "the BMC", .uuid = uuid, .serial = serial, .or_else = ""},
+		e);
 }
 
 static bool has_nic(const struct proto_inventory *inv, const char *mac)
@@ -147,8 +158,13 @@ int identity_agent(const struct machine_identity *want, const char *mac,
 {
 	static const struct machine_identity none;
 
-	return proves(want ? want : &none, inv->dmi.system_uuid, inv->dmi.serial, has_nic(inv, mac),
-		      "the agent", " or spec.bootMACAddress", e);
+	return proves(want ? want : &none,
+		      &(struct reported){.who = "the agent",
+					 .uuid = inv->dmi.system_uuid,
+					 .serial = inv->dmi.serial,
+					 .beside = has_nic(inv, mac),
+					 .or_else = " or spec.bootMACAddress"},
+		      e);
 }
 
 bool identity_joined(const struct machine_identity *want, const char *seen, const char *node)
