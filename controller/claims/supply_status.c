@@ -95,33 +95,42 @@ static struct conditions copy(const struct conditions *from, struct arena *a)
 	return cs;
 }
 
-static void say(const struct context *c, struct conditions *cs, struct arena *a, int64_t generation,
-		const char *type, bool status, const char *reason, const char *message)
+/* The conditions of one object, while its status is computed. */
+struct report {
+	struct conditions *cs;
+	struct arena *a;
+	/* metadata.generation of the object. */
+	int64_t generation;
+	/* Wall ms. */
+	int64_t now;
+};
+
+static void say(const struct report *r, const char *type, bool status, const char *reason,
+		const char *message)
 {
 	const struct condition want = {
 		.type = type,
 		.status = status ? CONDITION_TRUE : CONDITION_FALSE,
 		.reason = reason,
 		.message = message,
-		.observed_generation = generation,
+		.observed_generation = r->generation,
 	};
 
-	(void)condition_set(cs, a, &want, loop_wall(c->loop));
+	(void)condition_set(r->cs, r->a, &want, r->now);
 }
 
 /* Sets the condition Stalled from Ready: True if Ready is False for a reason that only a change of
  * this object or of another ends. */
-static void say_stalled(const struct context *c, struct conditions *cs, struct arena *a,
-			int64_t generation)
+static void say_stalled(const struct report *r)
 {
 	static const char *const reasons[] = {"ProviderNotFound", "NotAllowed", "Unsupported",
 					      "InvalidSpec", "NoProviders"};
-	const struct condition *ready = condition_get(cs, "Ready"), *because = NULL;
+	const struct condition *ready = condition_get(r->cs, "Ready"), *because = NULL;
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (ready->status == CONDITION_FALSE && str_eq(ready->reason, reasons[i]))
 			because = ready;
-	(void)condition_set_stalled(cs, a, because, generation, loop_wall(c->loop));
+	(void)condition_set_stalled(r->cs, r->a, because, r->generation, r->now);
 }
 
 /* Returns the message about claims that a circuit breaker pauses, in the arena. */
@@ -140,22 +149,21 @@ static const char *line_text(const struct breaker_cause *why, struct arena *a)
 					why->scope, why->name, (long long)why->machines);
 }
 
-static void say_line(const struct context *c, struct conditions *cs, struct arena *a,
-		     int64_t generation, bool stopped, const struct breaker_cause *why)
+static void say_line(const struct report *r, bool stopped, const struct breaker_cause *why)
 {
-	say(c, cs, a, generation, BREAKER_CONDITION, stopped, stopped ? why->reason : "Open",
-	    stopped ? line_text(why, a) : "");
+	say(r, BREAKER_CONDITION, stopped, stopped ? why->reason : "Open",
+	    stopped ? line_text(why, r->a) : "");
 }
 
 /* Sets condition WarmReady, or removes it if the pool requests no warm machines. */
-static void say_warm(const struct supply_status *s, struct conditions *cs, struct arena *a,
+static void say_warm(const struct report *r, const struct supply_status *s,
 		     const struct node_pool *p)
 {
+	struct conditions *cs = r->cs;
 	struct warm_pool_tally t;
 
-	if (warm_pool_tally(s->warm_pool, p, a, &t))
-		say(s->c, cs, a, p->meta.generation, "WarmReady", t.ready >= t.wanted, t.reason,
-		    t.message);
+	if (warm_pool_tally(s->warm_pool, p, r->a, &t))
+		say(r, "WarmReady", t.ready >= t.wanted, t.reason, t.message);
 	for (size_t i = 0; i < cs->n && !warm_pool_asked(p); i++)
 		if (str_eq(cs->v[i].type, "WarmReady")) {
 			memmove(&cs->v[i], &cs->v[i + 1], (--cs->n - i) * sizeof(*cs->v));
@@ -196,8 +204,8 @@ static struct breaker *line_now(struct supply_status *s)
 
 /* Sets condition Offering: True if the cloud has all instance types now. Otherwise the message
  * names the types that the cloud does not have, and why. */
-static void say_offers(const struct supply_status *s, const struct provider_object *p,
-		       struct arena *a, struct provider_object_status *out)
+static void say_offers(const struct report *r, const struct supply_status *s,
+		       const struct provider_object *p)
 {
 	const char *text = "";
 	int64_t until;
@@ -207,10 +215,9 @@ static void say_offers(const struct supply_status *s, const struct provider_obje
 			   *why = fleet_no_offer(s->fleet, p->meta.name, type, &until);
 
 		if (why)
-			text = arena_printf(a, "%s%s%s: %s", text, *text ? "; " : "", type, why);
+			text = arena_printf(r->a, "%s%s%s: %s", text, *text ? "; " : "", type, why);
 	}
-	say(s->c, &out->conditions, a, p->meta.generation, "Offering", !*text,
-	    *text ? "NoOffer" : "Offering", text);
+	say(r, "Offering", !*text, *text ? "NoOffer" : "Offering", text);
 }
 
 static void provider_status(struct supply_status *s, const struct provider_object *p,
@@ -222,14 +229,14 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	const struct sum *n = sum_of(s, s->by_provider, p->meta.name);
 	const char *message, *reason = usable_not(c, s->drivers, s->fleet, p->meta.name, &message);
 	struct resources *r = &out->machines;
-	int64_t generation = p->meta.generation;
+	const struct report to = {&out->conditions, a, p->meta.generation, loop_wall(c->loop)};
 	bool none = p->spec.network.type == FABRIC_NONE;
 	char trouble[256], about[256];
 	bool troubled = driver_trouble(s->drivers, p->meta.name, trouble, sizeof(trouble));
 	struct breaker_cause stop = {0};
 
 	*out = p->status;
-	out->observed_generation = generation;
+	out->observed_generation = p->meta.generation;
 	*r = (struct resources){.v = arena_calloc(a, MACHINE_STATES, sizeof(*r->v))};
 	for (int i = 0; i < MACHINE_STATES; i++)
 		if (n->by_state[i] || always[i])
@@ -240,10 +247,9 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	if (provider_is_elastic(p))
 		offer_refusals_status(fleet_refusals(s->fleet), p, a, out);
 	out->conditions = copy(&p->status.conditions, a);
-	say(c, &out->conditions, a, generation, "Ready", !reason, reason ? reason : "DriverRunning",
-	    message);
-	say_stalled(c, &out->conditions, a, generation);
-	say(c, &out->conditions, a, generation, "Isolating", !none && !troubled,
+	say(&to, "Ready", !reason, reason ? reason : "DriverRunning", message);
+	say_stalled(&to);
+	say(&to, "Isolating", !none && !troubled,
 	    none       ? "NoNetworkDriver"
 	    : troubled ? "NetworkIncident"
 		       : "NetworkDriver",
@@ -254,12 +260,10 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 		    ? arena_printf(a, "%s, %s", provider_object_fabric_names[p->spec.network.type],
 				   about)
 		    : provider_object_fabric_names[p->spec.network.type]);
-	say(c, &out->conditions, a, generation, "Paused", p->spec.paused,
-	    p->spec.paused ? "SpecPaused" : "NotPaused", "");
+	say(&to, "Paused", p->spec.paused, p->spec.paused ? "SpecPaused" : "NotPaused", "");
 	if (provider_is_elastic(p))
-		say_offers(s, p, a, out);
-	say_line(c, &out->conditions, a, generation, breaker_stops_provider(line_now(s), p, &stop),
-		 &stop);
+		say_offers(&to, s, p);
+	say_line(&to, breaker_stops_provider(line_now(s), p, &stop), &stop);
 }
 
 /* --- pools ------------------------------------------------------------------------------------ */
@@ -353,13 +357,13 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	const struct context *c = s->c;
 	const struct sum *sum = sum_of(s, s->by_pool, p->meta.name);
 	const char *reason = NULL, *message = "", *why, *text, *line;
-	int64_t generation = p->meta.generation;
+	const struct report to = {&out->conditions, a, p->meta.generation, loop_wall(c->loop)};
 	struct breaker_cause stop = {0};
 	size_t usable = 0;
 	bool ready, stopped;
 
 	*out = p->status;
-	out->observed_generation = generation;
+	out->observed_generation = p->meta.generation;
 	out->nodes = sum->nodes;
 	out->resources = sum->resources;
 	for (size_t i = 0; i < p->spec.template_.spec.provider_refs.n; i++) {
@@ -378,9 +382,8 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	line = all_stopped(s, p, usable, &stop, a);
 	ready = usable && !p->spec.paused && !p->meta.deletion_timestamp && !line;
 	out->conditions = copy(&p->status.conditions, a);
-	say(c, &out->conditions, a, generation, "ProvidersReady", !reason,
-	    reason ? reason : "ProvidersReady", message);
-	say(c, &out->conditions, a, generation, "Ready", ready,
+	say(&to, "ProvidersReady", !reason, reason ? reason : "ProvidersReady", message);
+	say(&to, "Ready", ready,
 	    ready			 ? "Ready"
 	    : p->meta.deletion_timestamp ? "PoolDeleted"
 	    : p->spec.paused		 ? "PoolPaused"
@@ -390,9 +393,9 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 	    line && !p->spec.paused && !p->meta.deletion_timestamp ? line
 	    : usable						   ? ""
 								   : message);
-	say_stalled(c, &out->conditions, a, generation);
-	say_line(c, &out->conditions, a, generation, stopped, &stop);
-	say_warm(s, &out->conditions, a, p);
+	say_stalled(&to);
+	say_line(&to, stopped, &stop);
+	say_warm(&to, s, p);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
