@@ -313,6 +313,21 @@ static void resolve_names(struct resolving *r, const struct context *c, const st
 	}
 }
 
+/* missing: the first target that was not found; NULL: all were found. */
+static void set_resolved(const struct drain *d, struct drain_status *s, struct arena *a,
+			 int64_t now, const char *missing)
+{
+	const struct condition want = {
+		.type = "Resolved",
+		.status = missing ? CONDITION_FALSE : CONDITION_TRUE,
+		.reason = missing ? "NotFound" : "Resolved",
+		.message = str_or(missing, ""),
+		.observed_generation = d->meta.generation,
+	};
+
+	(void)condition_set(&s->conditions, a, &want, now);
+}
+
 static void begin(struct entry *en, const struct drain *d, int64_t now)
 {
 	const struct context *c = en->owner->c;
@@ -327,8 +342,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 	if (drain_withdrawn(d)) {
 		s.phase = DRAIN_CANCELLED;
 		s.start_time = s.completion_time = now;
-		drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Cancelled",
-				"cancelled before it began");
+		drain_ready(d, &s, a, now, "Cancelled", "cancelled before it began");
 		write_status(en, d, &s);
 		return;
 	}
@@ -336,8 +350,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 	s.phase = d->spec.not_before && left > 0 ? DRAIN_PENDING : DRAIN_DRAINING;
 	if (s.phase == DRAIN_PENDING) {
 		loop_timer_start(&en->timer, left);
-		drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Pending",
-				"begins at spec.notBefore");
+		drain_ready(d, &s, a, now, "Pending", "begins at spec.notBefore");
 		write_status(en, d, &s);
 		return;
 	}
@@ -355,9 +368,8 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 	if (r.left_out)
 		missing = arena_printf(a, "%zu machines beyond the limit of %d were left out",
 				       r.left_out, TARGETS_MAX);
-	drain_condition(d, &s, a, now, "Resolved", missing ? CONDITION_FALSE : CONDITION_TRUE,
-			missing ? "NotFound" : "Resolved", missing ? missing : "");
-	drain_condition(d, &s, a, now, "Ready", CONDITION_FALSE, "Draining", "");
+	set_resolved(d, &s, a, now, missing);
+	drain_ready(d, &s, a, now, "Draining", "");
 	write_status(en, d, &s);
 }
 

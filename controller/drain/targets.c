@@ -46,23 +46,22 @@ bool drain_holds(const struct drain *d, const struct machine *m)
 	       str_eq(m->status.hold->drain, d->meta.name);
 }
 
-void drain_condition(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
-		     const char *type, int status, const char *reason, const char *message)
+void drain_ready(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
+		 const char *reason, const char *message)
 {
-	struct condition want = {
-		.type = type,
-		.status = status,
+	const struct condition want = {
+		.type = "Ready",
+		.status = s->phase == DRAIN_SUCCEEDED ? CONDITION_TRUE : CONDITION_FALSE,
 		.reason = reason,
 		.message = message,
 		.observed_generation = d->meta.generation,
 	};
 
 	(void)condition_set(&s->conditions, a, &want, now);
-	if (str_eq(type, "Ready"))
-		(void)condition_set_stalled(
-			&s->conditions, a,
-			s->phase == DRAIN_PARTIAL || s->phase == DRAIN_CANCELLED ? &want : NULL,
-			d->meta.generation, now);
+	(void)condition_set_stalled(&s->conditions, a,
+				    s->phase == DRAIN_PARTIAL || s->phase == DRAIN_CANCELLED ? &want
+											     : NULL,
+				    d->meta.generation, now);
 	s->observed_generation = d->meta.generation;
 }
 
@@ -362,9 +361,7 @@ static void judge(const struct target_eval *k, struct drain_status *s)
 									       : DRAIN_PARTIAL;
 	if (over == s->targets.n)
 		s->completion_time = k->now;
-	drain_condition(k->d, s, k->a, k->now, "Ready",
-			s->phase == DRAIN_SUCCEEDED ? CONDITION_TRUE : CONDITION_FALSE,
-			names[s->phase], sum_up(k, s, done));
+	drain_ready(k->d, s, k->a, k->now, names[s->phase], sum_up(k, s, done));
 }
 
 void drains_advance(const struct context *c, const struct tenants *tenants, const struct drain *d,

@@ -35,10 +35,11 @@ bool drain_late(const struct context *c, const struct drain *d);
  * exists, and both stay so while the Drain exists. */
 bool drain_holds(const struct drain *d, const struct machine *m);
 
-/* Sets one condition in *s. `type`, `reason` and `message` are not copied and must live as long as
- * the arena. If the list of conditions grows, the new list is allocated in the arena. */
-void drain_condition(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
-		     const char *type, int status, const char *reason, const char *message);
+/* Sets the conditions Ready and Stalled in *s from s->phase. `reason` and `message` are not copied
+ * and must live as long as the arena. If the list of conditions grows, the new list is allocated in
+ * the arena. */
+void drain_ready(const struct drain *d, struct drain_status *s, struct arena *a, int64_t now,
+		 const char *reason, const char *message);
 /* Updates *s to the current state of the targets, and starts the targets whose turn has come. The
  * lists in *s must be writable. */
 void drains_advance(const struct context *c, const struct tenants *tenants, const struct drain *d,
