@@ -115,31 +115,31 @@ static void add_file(struct proto_order *o, const char *name, const char *conten
 	o->files.v[o->files.n++] = (struct proto_file){.name = name, .content = content};
 }
 
-int life_config_files(struct life *l, const struct node_claim *n, const struct life_join_at *at,
-		      const struct life_token *t, const char *user_data, struct arena *a,
-		      struct proto_order *o, struct err *e)
+int life_config_files(struct life *l, const struct node_claim *n,
+		      const struct life_join_config *join, struct arena *a, struct proto_order *o,
+		      struct err *e)
 {
 	const struct object_kubelet none = {0}, *k = n->spec.kubelet ? n->spec.kubelet : &none;
 	const char *max_pods =
 		arena_printf(a, "%lld", (long long)(k->max_pods ? k->max_pods : 110));
-	const char *token = arena_printf(a, "%s.%s", t->id, t->secret);
-	const struct life_join_probe *probe = life_join_probe(l, n, at->endpoint, a);
+	const char *token = arena_printf(a, "%s.%s", join->token->id, join->token->secret);
+	const struct life_join_probe *probe = life_join_probe(l, n, join->endpoint, a);
 	const char *for_cluster =
 		arena_printf(a, TENANT_LABEL_CLUSTER "=%s", n->spec.virtual_cluster_ref.name);
 	struct buf b;
 	int rc = -1;
 
 	buf_init(&b, 64 << 10);
-	if (put(&b, "JOIN_ENDPOINT", at->endpoint, e) < 0 || put(&b, "TOKEN", token, e) < 0 ||
-	    put(&b, "CA_CERT_HASH", at->ca_hash, e) < 0 ||
+	if (put(&b, "JOIN_ENDPOINT", join->endpoint, e) < 0 || put(&b, "TOKEN", token, e) < 0 ||
+	    put(&b, "CA_CERT_HASH", join->ca_hash, e) < 0 ||
 	    put(&b, "NODE_NAME", n->meta.name, e) < 0 ||
 	    put(&b, "PROVIDER_ID", life_provider_id(l, a), e) < 0 ||
-	    put(&b, "NODE_LABELS", at->on_host ? for_cluster : "", e) < 0 ||
-	    put(&b, "TAINTS", taints_text(n, at->on_host ? for_cluster : NULL, a), e) < 0 ||
+	    put(&b, "NODE_LABELS", join->on_host ? for_cluster : "", e) < 0 ||
+	    put(&b, "TAINTS", taints_text(n, join->on_host ? for_cluster : NULL, a), e) < 0 ||
 	    put(&b, "MAX_PODS", max_pods, e) < 0 ||
 	    put(&b, "SYSTEM_RESERVED", reserved_text(&k->system_reserved, a), e) < 0 ||
 	    put(&b, "KUBE_RESERVED", reserved_text(&k->kube_reserved, a), e) < 0 ||
-	    (at->script_ca && put(&b, "JOIN_METHOD", "Script", e) < 0) ||
+	    (join->script_ca && put(&b, "JOIN_METHOD", "Script", e) < 0) ||
 	    (probe &&
 	     (put(&b, "PROBE_KEY", probe->key, e) < 0 || put(&b, "PROBE_OWN", probe->own, e) < 0 ||
 	      put(&b, "PROBE_OTHERS", probe->others, e) < 0)))
@@ -148,12 +148,12 @@ int life_config_files(struct life *l, const struct node_claim *n, const struct l
 	add_file(o, "meta-data",
 		 arena_printf(a, "instance-id: %s\nlocal-hostname: %s\n", n->meta.uid,
 			      n->meta.name));
-	add_file(o, "user-data", str_or(user_data, "#cloud-config\n{}\n"));
+	add_file(o, "user-data", str_or(join->user_data, "#cloud-config\n{}\n"));
 	add_file(o, "network-config",
 		 "version: 2\nethernets:\n  all:\n    match: {name: \"e*\"}\n    dhcp4: true\n");
 	add_file(o, "drover-join.cfg", arena_strndup(a, b.data, b.len));
-	if (at->script_ca)
-		add_file(o, "cluster-ca.crt", at->script_ca);
+	if (join->script_ca)
+		add_file(o, "cluster-ca.crt", join->script_ca);
 	rc = 0;
 out:
 	secret_wipe(b.data, b.len);

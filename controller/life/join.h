@@ -22,8 +22,8 @@ void life_token(struct life *l, const char *claim_uid, struct life_token *out);
  * ms. */
 json_t *life_token_secret(const struct life_token *t, const char *claim, int64_t expires);
 
-/* The API server that the machine joins, and how */
-struct life_join_at {
+/* What the config drive tells a machine: the API server that it joins, and how. */
+struct life_join_config {
 	/* HOST:PORT */
 	const char *endpoint;
 	/* "sha256:..." of the CA's public key */
@@ -34,14 +34,17 @@ struct life_join_at {
 	/* PEM of the CA, if the machine joins with the script that the API server serves; NULL: it
 	 * joins with kubeadm */
 	const char *script_ca;
+	const struct life_token *token;
+	/* Content of the file user-data; NULL: an empty cloud-config */
+	const char *user_data;
 };
 
 /* Fills o->files with the files of the config drive, allocated in a. The files contain secrets:
- * wipe them after use. user_data: content of the file user-data; NULL: an empty cloud-config.
- * Returns -1 with *e if a value contains a character that the config drive cannot carry. */
-int life_config_files(struct life *l, const struct node_claim *n, const struct life_join_at *at,
-		      const struct life_token *t, const char *user_data, struct arena *a,
-		      struct proto_order *o, struct err *e);
+ * wipe them after use. Returns -1 with *e if a value contains a character that the config drive
+ * cannot carry. */
+int life_config_files(struct life *l, const struct node_claim *n,
+		      const struct life_join_config *join, struct arena *a, struct proto_order *o,
+		      struct err *e);
 
 /* Returns the providerID of the machine's Node, "drover://PROVIDER/MACHINE". */
 const char *life_provider_id(const struct life *l, struct arena *a);

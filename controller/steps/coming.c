@@ -507,18 +507,24 @@ static const char *user_data(struct life *l, const struct node_claim *n, bool *r
 /* Fills o->files with the files of the config drive, allocated in a. False: a Secret is not loaded
  * yet, or the files cannot be built; in the second case *d fails the claim. */
 static bool config_files(struct life *l, const struct node_claim *n, struct tenant *t,
-			 struct life_join_at *at, struct arena *a, struct proto_order *o,
+			 const struct join_answer *joins, struct arena *a, struct proto_order *o,
 			 enum life_decision *d)
 {
 	struct life_token token;
 	uint8_t spki[CRYPTO_SHA256];
 	char hash[CRYPTO_DIGEST_TEXT];
+	struct life_join_config join = {
+		.endpoint = joins->endpoint,
+		.ca_hash = hash,
+		.on_host = t->on_host,
+		.script_ca = joins->by_script ? tenant_nodes_ca(t) : NULL,
+		.token = &token,
+	};
 	struct err e;
-	const char *extra;
 	bool ready;
 	int rc;
 
-	extra = user_data(l, n, &ready);
+	join.user_data = user_data(l, n, &ready);
 	if (!ready)
 		return false;
 	if (crypto_cert_spki_sha256(str_or(tenant_nodes_ca(t), ""), spki, &e) < 0) {
@@ -526,10 +532,8 @@ static bool config_files(struct life *l, const struct node_claim *n, struct tena
 		return false;
 	}
 	crypto_digest_text(spki, hash);
-	at->ca_hash = hash;
-	at->on_host = t->on_host;
 	life_token(l, n->meta.uid, &token);
-	rc = life_config_files(l, n, at, &token, extra, a, o, &e);
+	rc = life_config_files(l, n, &join, a, o, &e);
 	secret_wipe(&token, sizeof(token));
 	if (rc < 0)
 		*d = life_fail(l, REASON_ConfigInvalid, "%s", e.text);
@@ -576,7 +580,6 @@ bool coming_ensure_config(struct life *l, const struct node_claim *n, struct are
 	const struct virtual_cluster *vc = CTX_GET(l->c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster,
 						   n->spec.virtual_cluster_ref.name);
 	struct join_answer joins;
-	struct life_join_at at = {0};
 
 	if (!t || !vc || !tenant_usable(t)) {
 		*d = life_wait(l, WAITING_DEVICE, REASON_TenantUnreachable, "tenant %s: %s",
@@ -589,9 +592,7 @@ bool coming_ensure_config(struct life *l, const struct node_claim *n, struct are
 			       joins.text);
 		return false;
 	}
-	at.endpoint = joins.endpoint;
-	at.script_ca = joins.by_script ? tenant_nodes_ca(t) : NULL;
-	return ensure_minted(l, n, t) && config_files(l, n, t, &at, a, o, d);
+	return ensure_minted(l, n, t) && config_files(l, n, t, &joins, a, o, d);
 }
 
 /* True if the agent has written the config drive. It is written after the image, as the last step,

@@ -108,9 +108,10 @@ static int files(struct bench *d, struct life *l, const struct node_claim *n, co
 {
 	*o = (struct proto_order){0};
 	d->e = (struct err){0};
-	return life_config_files(l, n,
-				 &(struct life_join_at){.endpoint = endpoint, .ca_hash = hash},
-				 &token, NULL, d->a, o, &d->e);
+	return life_config_files(
+		l, n,
+		&(struct life_join_config){.endpoint = endpoint, .ca_hash = hash, .token = &token},
+		d->a, o, &d->e);
 }
 
 static void the_config_drive_says_how_to_join(void **state)
@@ -157,12 +158,13 @@ static void a_node_of_the_host_cluster_says_whom_it_is_for(void **state)
 	struct bench *d = *state;
 	struct life *l = bench_life(d, "m-1");
 	const struct node_claim n = claim_of("uid-1");
-	const struct life_join_at at = {.endpoint = BENCH_JOIN, .ca_hash = HASH, .on_host = true};
+	const struct life_join_config at = {
+		.endpoint = BENCH_JOIN, .ca_hash = HASH, .on_host = true, .token = &token};
 	struct proto_order o = {0};
 	OWN_JSON host = life_node_labels(l, &n, true);
 	OWN_JSON own = life_node_labels(l, &n, false);
 
-	assert_ok(life_config_files(l, &n, &at, &token, NULL, d->a, &o, &d->e), &d->e);
+	assert_ok(life_config_files(l, &n, &at, d->a, &o, &d->e), &d->e);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),
 			       "\nNODE_LABELS=drover.dev/virtual-cluster=team-a\n"));
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),
@@ -179,16 +181,17 @@ static void a_machine_that_joins_by_script_gets_the_ca_and_is_told_so(void **sta
 	struct bench *d = *state;
 	struct life *l = bench_life(d, "m-1");
 	const struct node_claim n = claim_of("uid-1");
-	struct life_join_at at = {.endpoint = BENCH_JOIN, .ca_hash = HASH, .script_ca = "a PEM\n"};
+	struct life_join_config at = {
+		.endpoint = BENCH_JOIN, .ca_hash = HASH, .script_ca = "a PEM\n", .token = &token};
 	struct proto_order o = {0};
 
-	assert_ok(life_config_files(l, &n, &at, &token, NULL, d->a, &o, &d->e), &d->e);
+	assert_ok(life_config_files(l, &n, &at, d->a, &o, &d->e), &d->e);
 	assert_int_equal(o.files.n, 5);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"), "\nJOIN_METHOD=Script\n"));
 	assert_string_equal(file(&o, "cluster-ca.crt"), "a PEM\n");
 	at.script_ca = NULL;
 	o = (struct proto_order){0};
-	assert_ok(life_config_files(l, &n, &at, &token, NULL, d->a, &o, &d->e), &d->e);
+	assert_ok(life_config_files(l, &n, &at, d->a, &o, &d->e), &d->e);
 	assert_int_equal(o.files.n, 4);
 	assert_null(strstr(file(&o, "drover-join.cfg"), "JOIN_METHOD"));
 	bench_life_done(l);
@@ -201,9 +204,13 @@ static void what_a_claim_leaves_out_has_defaults_and_user_data_goes_through(void
 	const struct node_claim n = claim_of("uid-1");
 	struct proto_order o = {0};
 
-	assert_ok(life_config_files(l, &n,
-				    &(struct life_join_at){.endpoint = BENCH_JOIN, .ca_hash = HASH},
-				    &token, "#cloud-config\npackages: [x]\n", d->a, &o, &d->e),
+	assert_ok(life_config_files(
+			  l, &n,
+			  &(struct life_join_config){.endpoint = BENCH_JOIN,
+						     .ca_hash = HASH,
+						     .token = &token,
+						     .user_data = "#cloud-config\npackages: [x]\n"},
+			  d->a, &o, &d->e),
 		  &d->e);
 	assert_non_null(strstr(file(&o, "drover-join.cfg"),
 			       "\nMAX_PODS=110\nSYSTEM_RESERVED=\nKUBE_RESERVED=\n"));
