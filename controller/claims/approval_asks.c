@@ -29,7 +29,7 @@
 
 struct approval_asks {
 	struct context *c;
-	/* Key: name of a NodeClaim; value: struct ask */
+	/* Key: name of a NodeClaim; value: struct approval_ask */
 	struct map *claims;
 	/* Key: "TENANT/UID" of a gang; value: struct speaker */
 	struct map *speakers;
@@ -43,7 +43,7 @@ struct speaker {
 	int64_t newest;
 };
 
-struct ask {
+struct approval_ask {
 	struct approval_asks *of;
 	char *claim;
 	/* key in speakers; NULL: no gang */
@@ -67,7 +67,7 @@ struct ask {
 
 static void ask_free(void *p)
 {
-	struct ask *x = p;
+	struct approval_ask *x = p;
 
 	if (webhook_busy(x->webhook))
 		x->of->in_flight--;
@@ -88,7 +88,7 @@ static void speaker_free(void *p)
 }
 
 /* Records that the last request had no usable answer, and when the next one is due. */
-static void failed(struct ask *x, const char *text, uint32_t retry_after_ms)
+static void failed(struct approval_ask *x, const char *text, uint32_t retry_after_ms)
 {
 	int64_t delay = AGAIN_MS;
 
@@ -131,7 +131,7 @@ static int decision_of(const json_t *o, const char **reason, struct err *e)
 }
 
 /* Takes the answer r. Returns 0, or -1 with *e if it decides nothing. */
-static int take(struct ask *x, const struct http_reply *r, struct err *e)
+static int take(struct approval_ask *x, const struct http_reply *r, struct err *e)
 {
 	OWN_JSON o = NULL;
 	const char *reason;
@@ -157,7 +157,7 @@ static int take(struct ask *x, const struct http_reply *r, struct err *e)
 
 static void on_answer(const struct http_reply *r, const struct err *e, void *arg)
 {
-	struct ask *x = arg;
+	struct approval_ask *x = arg;
 	struct context *c = x->of->c;
 	struct err bad;
 
@@ -176,19 +176,19 @@ static void on_answer(const struct http_reply *r, const struct err *e, void *arg
 
 static void on_again(void *arg)
 {
-	const struct ask *x = arg;
+	const struct approval_ask *x = arg;
 
 	notify(x->of->c, NOTICE_CLAIM, x->claim);
 }
 
-static struct ask *ask_of(struct approval_asks *s, const struct node_claim *n)
+static struct approval_ask *ask_of(struct approval_asks *s, const struct node_claim *n)
 {
-	struct ask *x = map_get(s->claims, n->meta.name);
+	struct approval_ask *x = map_get(s->claims, n->meta.name);
 
 	if (x && str_eq(x->uid, n->meta.uid))
 		return x;
 	map_del(s->claims, n->meta.name);
-	x = mem_new(struct ask);
+	x = mem_new(struct approval_ask);
 	x->of = s;
 	x->claim = mem_strdup(n->meta.name);
 	str_copy(x->uid, sizeof(x->uid), n->meta.uid);
@@ -317,7 +317,7 @@ static bool is_forming(const struct context *c, int64_t newest)
 	return newest && age >= 0 && age < FORMING_MS;
 }
 
-static void send(struct ask *x, const struct virtual_cluster_webhook *to,
+static void send(struct approval_ask *x, const struct virtual_cluster_webhook *to,
 		 const struct node_claim *n)
 {
 	OWN(arena) a = arena_new();
@@ -348,7 +348,7 @@ static void send(struct ask *x, const struct virtual_cluster_webhook *to,
 
 static void drop(struct approval_asks *s, const char *claim)
 {
-	const struct ask *x = map_get(s->claims, claim);
+	const struct approval_ask *x = map_get(s->claims, claim);
 	const struct speaker *of = x && x->gang ? map_get(s->speakers, x->gang) : NULL;
 
 	if (of && str_eq(of->claim, claim))
@@ -361,7 +361,7 @@ static void look(struct approval_asks *s, const struct virtual_cluster *vc,
 		 const struct node_claim *n, int64_t newest, const char *key)
 {
 	struct context *c = s->c;
-	struct ask *x = ask_of(s, n);
+	struct approval_ask *x = ask_of(s, n);
 
 	if (key && !x->gang)
 		x->gang = mem_strdup(key);
@@ -396,9 +396,9 @@ void approval_asks_forget(struct approval_asks *s, const char *claim)
 		map_clear(s->speakers);
 }
 
-static const struct ask *known(const struct approval_asks *s, const struct node_claim *n)
+static const struct approval_ask *known(const struct approval_asks *s, const struct node_claim *n)
 {
-	const struct ask *x = s ? map_get(s->claims, n->meta.name) : NULL;
+	const struct approval_ask *x = s ? map_get(s->claims, n->meta.name) : NULL;
 
 	return x && str_eq(x->uid, n->meta.uid) ? x : NULL;
 }
@@ -406,14 +406,14 @@ static const struct ask *known(const struct approval_asks *s, const struct node_
 const struct node_claim_approval *approval_asks_answer(const struct approval_asks *s,
 						       const struct node_claim *n)
 {
-	const struct ask *x = known(s, n);
+	const struct approval_ask *x = known(s, n);
 
 	return x && x->answer.time ? &x->answer : NULL;
 }
 
 const char *approval_asks_trouble(const struct approval_asks *s, const struct node_claim *n)
 {
-	const struct ask *x = known(s, n);
+	const struct approval_ask *x = known(s, n);
 
 	return x && x->trouble[0] ? x->trouble : NULL;
 }

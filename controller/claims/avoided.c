@@ -13,12 +13,12 @@
 
 struct avoided {
 	struct context *c;
-	/* Key: name of a Machine; value: struct spell */
+	/* Key: name of a Machine; value: struct avoided_machine */
 	struct map *machines;
 	struct loop_timer again;
 };
 
-struct spell {
+struct avoided_machine {
 	unsigned n;
 	/* Wall ms at which the machine may be offered again */
 	int64_t until;
@@ -26,7 +26,7 @@ struct spell {
 
 bool avoided_is(const struct avoided *a, const char *machine)
 {
-	const struct spell *s = map_get(a->machines, machine);
+	const struct avoided_machine *s = map_get(a->machines, machine);
 
 	return s && loop_wall(a->c->loop) < s->until;
 }
@@ -38,11 +38,11 @@ void avoided_forget(struct avoided *a, const char *machine)
 
 void avoided_add(struct avoided *a, const char *machine)
 {
-	struct spell *s = map_get(a->machines, machine);
+	struct avoided_machine *s = map_get(a->machines, machine);
 	int64_t ms;
 
 	if (!s) {
-		s = mem_new(struct spell);
+		s = mem_new(struct avoided_machine);
 		map_put(a->machines, machine, s);
 	}
 	ms = (int64_t)BACKOFF_MS << (s->n < DOUBLINGS ? s->n : DOUBLINGS);

@@ -39,7 +39,7 @@ enum scope { IMAGE, POOL, RACK, PROVIDER, SCOPES };
 static const char *const scope_names[] = {"image", "pool", "rack", "provider"};
 
 /* Result for one scope, cached until the end of the loop turn. */
-struct found {
+struct scope_result {
 	enum scope scope;
 	/* name: name of the scope; pool, provider: the objects whose condition limits which
 	 * failures count (since_of()) */
@@ -71,7 +71,7 @@ struct breaker {
 	/* Scopes of the claims that wait for their tenant's approval (core/approval.h) */
 	struct breaker_scope *waiting;
 	size_t nwaiting, waiting_cap;
-	struct found *found;
+	struct scope_result *found;
 	size_t nfound, found_cap;
 };
 
@@ -251,7 +251,7 @@ int64_t breaker_since(const struct breaker *l, const char *pool, const char *pro
 
 /* --- scopes ----------------------------------------------------------------------------------- */
 
-static bool in_scope(const struct found *s, const struct breaker_scope *p)
+static bool in_scope(const struct scope_result *s, const struct breaker_scope *p)
 {
 	switch (s->scope) {
 	case IMAGE:
@@ -270,13 +270,13 @@ static bool in_scope(const struct found *s, const struct breaker_scope *p)
 }
 
 /* Failures for one reason: the newest failure on each of the MACHINES machines that failed last. */
-struct row {
+struct reason_failures {
 	const char *reason;
 	/* Newest first; NULL if fewer machines failed */
 	const struct failure *last[MACHINES];
 };
 
-static struct row *row_of(struct row *rows, size_t *n, const char *reason)
+static struct reason_failures *row_of(struct reason_failures *rows, size_t *n, const char *reason)
 {
 	for (size_t i = 0; i < *n; i++)
 		if (str_eq(rows[i].reason, reason))
@@ -285,11 +285,11 @@ static struct row *row_of(struct row *rows, size_t *n, const char *reason)
 	 * more. */
 	if (*n == ROWS_MAX)
 		return NULL;
-	rows[*n] = (struct row){.reason = reason};
+	rows[*n] = (struct reason_failures){.reason = reason};
 	return &rows[(*n)++];
 }
 
-static void add_to_row(struct row *r, const struct failure *f)
+static void add_to_row(struct reason_failures *r, const struct failure *f)
 {
 	size_t at = 0;
 
@@ -308,7 +308,8 @@ static bool is_of_tenants_making(const char *step)
 	return is_one_of(step, steps, sizeof(steps) / sizeof(steps[0]));
 }
 
-static bool of_another(const struct found *s, const struct breaker_scope *at, const char *tenant)
+static bool of_another(const struct scope_result *s, const struct breaker_scope *at,
+		       const char *tenant)
 {
 	return at->tenant && !str_eq(at->tenant, tenant) && in_scope(s, at);
 }
@@ -317,7 +318,7 @@ static bool of_another(const struct found *s, const struct breaker_scope *at, co
  * count. If a claim of another tenant failed for the same reason later than `after`, that claim
  * does not count either, because its failure indicates that this tenant is not the cause. after:
  * this tenant's last failure; NULL: no claim is left out for its failure. */
-static bool is_shared(const struct breaker *l, const struct found *s, const char *tenant,
+static bool is_shared(const struct breaker *l, const struct scope_result *s, const char *tenant,
 		      const struct failure *after)
 {
 	bool any = false;
@@ -334,7 +335,7 @@ static bool is_shared(const struct breaker *l, const struct found *s, const char
 }
 
 /* Returns the tenant that may have caused all three failures; NULL: there is none. */
-static const char *tenant_of(const struct row *r)
+static const char *tenant_of(const struct reason_failures *r)
 {
 	const char *tenant = r->last[0]->at.tenant;
 
@@ -345,7 +346,8 @@ static const char *tenant_of(const struct row *r)
 	return tenant;
 }
 
-static bool is_one_tenants(const struct breaker *l, const struct found *s, const struct row *r)
+static bool is_one_tenants(const struct breaker *l, const struct scope_result *s,
+			   const struct reason_failures *r)
 {
 	const char *tenant = tenant_of(r);
 
@@ -354,8 +356,8 @@ static bool is_one_tenants(const struct breaker *l, const struct found *s, const
 
 /* Returns the oldest failure in row r if the failures of the row trip the breaker; NULL: they do
  * not. */
-static const struct failure *stops(const struct breaker *l, const struct found *s,
-				   const struct row *r)
+static const struct failure *stops(const struct breaker *l, const struct scope_result *s,
+				   const struct reason_failures *r)
 {
 	const struct failure *newest = r->last[0], *oldest = r->last[MACHINES - 1];
 	bool several = s->scope == IMAGE || s->scope == POOL;
@@ -380,7 +382,7 @@ static int64_t wait_of(unsigned doublings)
 
 /* Returns the number of machines that have failed for the breaker's reason, including those that
  * tripped it. */
-static int64_t machines_with(const struct breaker *l, const struct found *s)
+static int64_t machines_with(const struct breaker *l, const struct scope_result *s)
 {
 	int64_t n = 0;
 
@@ -400,7 +402,7 @@ static int64_t machines_with(const struct breaker *l, const struct found *s)
 	return n;
 }
 
-static int64_t last_served(const struct breaker *l, const struct found *s)
+static int64_t last_served(const struct breaker *l, const struct scope_result *s)
 {
 	int64_t last = 0;
 
@@ -410,12 +412,12 @@ static int64_t last_served(const struct breaker *l, const struct found *s)
 	return last;
 }
 
-static void find(struct breaker *l, struct found *s)
+static void find(struct breaker *l, struct scope_result *s)
 {
 	int64_t since = breaker_since(l, s->pool,
 				      s->scope == POOL || s->scope == IMAGE ? NULL : s->provider),
 		served = last_served(l, s);
-	struct row rows[ROWS_MAX];
+	struct reason_failures rows[ROWS_MAX];
 	size_t nrows = 0;
 	unsigned doublings = 0;
 
@@ -423,7 +425,7 @@ static void find(struct breaker *l, struct found *s)
 		since = served;
 	for (size_t i = 0; i < l->nfailures; i++) {
 		const struct failure *f = &l->failures[i], *oldest;
-		struct row *r;
+		struct reason_failures *r;
 
 		if (f->time <= since || !in_scope(s, &f->at))
 			continue;
@@ -465,11 +467,11 @@ static void find(struct breaker *l, struct found *s)
 		s->next = 0;
 }
 
-static const struct found *ask(struct breaker *l, enum scope scope, const char *name,
-			       const char *pool, const char *provider)
+static const struct scope_result *ask(struct breaker *l, enum scope scope, const char *name,
+				      const char *pool, const char *provider)
 {
-	static const struct found none;
-	struct found *s;
+	static const struct scope_result none;
+	struct scope_result *s;
 
 	if (!name || !l->nfailures)
 		return &none;
@@ -481,13 +483,14 @@ static const struct found *ask(struct breaker *l, enum scope scope, const char *
 	}
 	l->found = room(l->a, l->found, l->nfound, &l->found_cap, sizeof(*l->found));
 	s = &l->found[l->nfound++];
-	*s = (struct found){.scope = scope, .name = name, .pool = pool, .provider = provider};
+	*s = (struct scope_result){
+		.scope = scope, .name = name, .pool = pool, .provider = provider};
 	find(l, s);
 	return s;
 }
 
-static const struct found *ask_place(struct breaker *l, enum scope scope,
-				     const struct breaker_scope *p)
+static const struct scope_result *ask_place(struct breaker *l, enum scope scope,
+					    const struct breaker_scope *p)
 {
 	switch (scope) {
 	case IMAGE:
@@ -504,14 +507,14 @@ static const struct found *ask_place(struct breaker *l, enum scope scope,
 }
 
 /* Returns the wall ms from which the tenant may make a trial; 0: now. tenant NULL: not known. */
-static int64_t next_of(const struct found *s, const char *tenant)
+static int64_t next_of(const struct scope_result *s, const char *tenant)
 {
 	return s->tenant && tenant && !str_eq(tenant, s->tenant) ? s->next : s->stop.next;
 }
 
 /* True if a claim of the tenant in scope s waits for its approval. It is the tenant's trial, once
  * it is approved. */
-static bool has_waiting(const struct breaker *l, const struct found *s, const char *tenant)
+static bool has_waiting(const struct breaker *l, const struct scope_result *s, const char *tenant)
 {
 	for (size_t i = 0; i < l->nwaiting; i++)
 		if (str_eq(l->waiting[i].tenant, tenant) && in_scope(s, &l->waiting[i]))
@@ -525,7 +528,7 @@ bool breaker_admits(struct breaker *l, const struct breaker_scope *p, struct bre
 
 	*why = (struct breaker_cause){0};
 	for (enum scope k = IMAGE; k < SCOPES; k++) {
-		const struct found *s = ask_place(l, k, p);
+		const struct scope_result *s = ask_place(l, k, p);
 		const int64_t next = next_of(s, p->tenant);
 		bool waits, held;
 
@@ -547,7 +550,7 @@ bool breaker_admits(struct breaker *l, const struct breaker_scope *p, struct bre
 
 bool breaker_stops_pool(struct breaker *l, const struct node_pool *p, struct breaker_cause *why)
 {
-	const struct found *s = ask(l, POOL, p->meta.name, p->meta.name, NULL);
+	const struct scope_result *s = ask(l, POOL, p->meta.name, p->meta.name, NULL);
 
 	for (size_t i = 0; !s->stopped && i < p->spec.template_.spec.images.n; i++)
 		s = ask(l, IMAGE, claim_image_id(&p->spec.template_.spec.images.v[i]), p->meta.name,
@@ -559,7 +562,7 @@ bool breaker_stops_pool(struct breaker *l, const struct node_pool *p, struct bre
 
 bool breaker_stops_images(struct breaker *l, const struct node_pool *p, struct breaker_cause *why)
 {
-	const struct found *s;
+	const struct scope_result *s;
 
 	for (size_t i = 0; i < p->spec.template_.spec.images.n; i++) {
 		s = ask(l, IMAGE, claim_image_id(&p->spec.template_.spec.images.v[i]), p->meta.name,
@@ -574,7 +577,7 @@ bool breaker_stops_images(struct breaker *l, const struct node_pool *p, struct b
 bool breaker_stops_provider(struct breaker *l, const struct provider_object *p,
 			    struct breaker_cause *why)
 {
-	const struct found *s = ask(l, PROVIDER, p->meta.name, NULL, p->meta.name);
+	const struct scope_result *s = ask(l, PROVIDER, p->meta.name, NULL, p->meta.name);
 
 	for (size_t i = 0; !s->stopped && i < l->nfailures; i++)
 		if (str_eq(l->failures[i].at.provider, p->meta.name))
@@ -613,7 +616,7 @@ static void ask_all(struct breaker *l)
 			(void)ask_place(l, k, &l->waiting[i]);
 }
 
-static struct breaker_scope place_of(const struct found *s)
+static struct breaker_scope place_of(const struct scope_result *s)
 {
 	return (struct breaker_scope){.pool = s->pool,
 				      .image = s->scope == IMAGE ? s->name : NULL,
@@ -621,8 +624,8 @@ static struct breaker_scope place_of(const struct found *s)
 				      .rack = s->scope == RACK ? s->name : NULL};
 }
 
-static void add_held(struct breaker_paused *v, size_t *n, const struct found *s, const char *tenant,
-		     bool others, int64_t next)
+static void add_held(struct breaker_paused *v, size_t *n, const struct scope_result *s,
+		     const char *tenant, bool others, int64_t next)
 {
 	if (!next && !s->on_its_way)
 		return;
@@ -632,7 +635,7 @@ static void add_held(struct breaker_paused *v, size_t *n, const struct found *s,
 
 /* Adds the tenants that may make no other trial, because one waits for its approval. */
 static void add_waiting(const struct breaker *l, struct breaker_paused *v, size_t *n,
-			const struct found *s)
+			const struct scope_result *s)
 {
 	const size_t first = *n;
 
@@ -659,7 +662,7 @@ size_t breaker_list(struct breaker *l, struct breaker_paused **v)
 	ask_all(l);
 	*v = arena_calloc(l->a, l->nfound * (2 + l->nwaiting) + 1, sizeof(**v));
 	for (size_t i = 0; i < l->nfound; i++) {
-		const struct found *s = &l->found[i];
+		const struct scope_result *s = &l->found[i];
 
 		if (!s->stopped)
 			continue;
@@ -686,7 +689,7 @@ static bool blames(struct breaker *l, const struct machine *m, const struct mach
 	    f->time <= breaker_since(l, f->pool, p.provider))
 		return true;
 	for (enum scope k = IMAGE; k < SCOPES; k++) {
-		const struct found *s = ask_place(l, k, &p);
+		const struct scope_result *s = ask_place(l, k, &p);
 
 		if (s->stopped && f->time >= s->begin && str_eq(s->stop.reason, f->reason))
 			return true;
@@ -708,7 +711,7 @@ bool breaker_machine_worn(const struct context *c, const struct machine *m)
 {
 	OWN(arena) a = arena_new();
 	struct breaker *l = breaker_read(c, a);
-	struct found pool = {.scope = POOL};
+	struct scope_result pool = {.scope = POOL};
 	const char *tenant = NULL;
 	/* True as long as one tenant may have caused all failures counted so far */
 	bool one = true;

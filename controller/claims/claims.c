@@ -37,11 +37,11 @@ struct claims {
 	struct context *c;
 	struct claims_spec spec;
 	struct approval_asks *asks;
-	/* Key: name of a NodeClaim; value: struct entry */
+	/* Key: name of a NodeClaim; value: struct claim_entry */
 	struct map *entries;
 };
 
-struct entry {
+struct claim_entry {
 	struct claims *owner;
 	char *name;
 	struct loop_timer timer;
@@ -59,7 +59,7 @@ struct entry {
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct claim_entry *en = arg;
 	struct context *c = en->owner->c;
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
 
@@ -106,7 +106,7 @@ static bool may_be_adopted(const struct tenants *ts, const struct node_claim *n,
 /* True if the machine may already serve the claim, or is about to be adopted for it. Such a claim
  * has no machine in its status, for example because it was restored from a backup. The claim stays,
  * whatever its approval. */
-static bool may_run(const struct entry *en, const struct node_claim *n)
+static bool may_run(const struct claim_entry *en, const struct node_claim *n)
 {
 	const struct tenants *ts = en->owner->spec.status.tenants;
 	const struct object_ref *r =
@@ -123,7 +123,7 @@ static bool may_run(const struct entry *en, const struct node_claim *n)
 
 /* Returns for how many ms a machine could have accepted the claim, as far as this leader has
  * seen. */
-static int64_t age_of(struct entry *en)
+static int64_t age_of(struct claim_entry *en)
 {
 	const int64_t now = loop_now(en->owner->c->loop);
 
@@ -134,7 +134,7 @@ static int64_t age_of(struct entry *en)
 
 static void on_owed(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct claim_entry *en = arg;
 
 	(void)o;
 	(void)e;
@@ -144,7 +144,7 @@ static void on_owed(json_t *o, const struct err *e, void *arg)
 /* Adds the claim's Node to the pending cleanup (status.debts) of its VirtualCluster, so that the
  * Node is deleted. Only if the Node runs on the hardware of machine m, which is off and isolated by
  * now. True: a write was started. False: nothing to do, or not known. */
-static bool owe_node(struct entry *en, const struct node_claim *n, const struct machine *m)
+static bool owe_node(struct claim_entry *en, const struct node_claim *n, const struct machine *m)
 {
 	struct context *c = en->owner->c;
 	const char *name = str_or(n->spec.virtual_cluster_ref.name, "");
@@ -177,7 +177,7 @@ static bool owe_node(struct entry *en, const struct node_claim *n, const struct 
 /* Removes a claim that no machine accepted, or that was deleted before any machine accepted it:
  * nothing was started for it. Deletes the claim, or removes its finalizer if it is being deleted.
  * True: a write was started. */
-static bool withdraw(struct entry *en, const struct node_claim *n)
+static bool withdraw(struct claim_entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
 	int64_t age = age_of(en);
@@ -222,7 +222,7 @@ static bool withdraw(struct entry *en, const struct node_claim *n)
 
 /* True if claims may be deleted now. False: the claim is checked again after AGAIN_MS, because
  * nothing reports that claims may be deleted. */
-static bool may_delete(struct entry *en)
+static bool may_delete(struct claim_entry *en)
 {
 	const struct context *c = en->owner->c;
 
@@ -234,7 +234,7 @@ static bool may_delete(struct entry *en)
 
 /* Deletes a claim whose pods were all deleted before its machine was written to. True: a write was
  * started. */
-static bool take_back(struct entry *en, const struct node_claim *n)
+static bool take_back(struct claim_entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
 	int64_t ms = unwanted_ms(en->owner->spec.unwanted, n);
@@ -252,7 +252,7 @@ static bool take_back(struct entry *en, const struct node_claim *n)
 
 /* Deletes a claim whose launch was refused or whose gang is incomplete; the next burst decision
  * chooses another offer. True: a write was started. */
-static bool give_up(struct entry *en, const struct node_claim *n)
+static bool give_up(struct claim_entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
 	const struct machine *m = machine_of_claim(c, n);
@@ -280,14 +280,14 @@ static bool give_up(struct entry *en, const struct node_claim *n)
 /* Adds the finalizer to a claim that has a machine but no finalizer, whoever created the claim or
  * removed its finalizer: the claim must not vanish while a machine is bound to it. True: a write
  * was started. */
-static bool finalizer(struct entry *en, const struct node_claim *n)
+static bool finalizer(struct claim_entry *en, const struct node_claim *n)
 {
 	return !n->meta.deletion_timestamp && machine_of_claim(en->owner->c, n) &&
 	       writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM, true,
 				on_written);
 }
 
-static void derive(struct entry *en, const struct node_claim *n)
+static void derive(struct claim_entry *en, const struct node_claim *n)
 {
 	json_t *status = claim_status_new(&en->owner->spec.status, n, en->failing);
 
@@ -297,7 +297,7 @@ static void derive(struct entry *en, const struct node_claim *n)
 
 /* Asks the webhook while the claim waits. Restarts the time within which a machine has to accept
  * the claim when the claim is approved. */
-static void follow_approval(struct entry *en, const struct node_claim *n)
+static void follow_approval(struct claim_entry *en, const struct node_claim *n)
 {
 	const enum approval_state is = n->meta.deletion_timestamp
 					       ? APPROVAL_NOT_NEEDED
@@ -313,7 +313,7 @@ static void follow_approval(struct entry *en, const struct node_claim *n)
 }
 
 /* True if the claim stays as it is until its approval is given, or until its denial ends. */
-static bool rests(struct entry *en, const struct node_claim *n)
+static bool rests(struct claim_entry *en, const struct node_claim *n)
 {
 	const struct context *c = en->owner->c;
 
@@ -326,7 +326,7 @@ static bool rests(struct entry *en, const struct node_claim *n)
 }
 
 /* Deletes a denied claim once its time is over. True: a write was started. */
-static bool end_denied(struct entry *en, const struct node_claim *n)
+static bool end_denied(struct claim_entry *en, const struct node_claim *n)
 {
 	struct context *c = en->owner->c;
 	const struct approval is = approval_of(c, n);
@@ -347,7 +347,7 @@ static bool end_denied(struct entry *en, const struct node_claim *n)
 
 static void look(void *arg)
 {
-	struct entry *en = arg;
+	struct claim_entry *en = arg;
 	struct context *c = en->owner->c;
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
 
@@ -376,7 +376,7 @@ static void look(void *arg)
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct claim_entry *en = p;
 
 	writer_stop(&en->write);
 	loop_timer_stop(&en->timer);
@@ -406,10 +406,10 @@ void claims_free(struct claims *cl)
 
 void claims_kick(struct claims *cl, const char *claim)
 {
-	struct entry *en = map_get(cl->entries, claim);
+	struct claim_entry *en = map_get(cl->entries, claim);
 
 	if (!en) {
-		en = mem_new(struct entry);
+		en = mem_new(struct claim_entry);
 		en->owner = cl;
 		en->name = mem_strdup(claim);
 		writer_init(&en->write, cl->c, en);
@@ -425,5 +425,5 @@ void claims_clear(struct claims *cl)
 	struct map_iter it;
 
 	map_for_each (it, cl->entries)
-		((struct entry *)it.value)->open_since = 0;
+		((struct claim_entry *)it.value)->open_since = 0;
 }

@@ -14,13 +14,13 @@
 struct denied {
 	void (*again)(const char *tenant, const char *const *uids, size_t n, void *arg);
 	void *arg;
-	/* Key: name of a denied NodeClaim; value: struct row */
+	/* Key: name of a denied NodeClaim; value: struct denied_claim */
 	struct map *rows;
 	/* Key: "TENANT/UID" of a pod; value: struct hit, the claims that were denied for the pod */
 	struct map *by_uid;
 };
 
-struct row {
+struct denied_claim {
 	/* Contains all members */
 	struct arena *arena;
 	const char *tenant, *text;
@@ -31,13 +31,13 @@ struct row {
 
 /* One denied claim of a pod; a pod may have several. */
 struct hit {
-	const struct row *row;
+	const struct denied_claim *row;
 	struct hit *next;
 };
 
 static void row_free(void *p)
 {
-	struct row *r = p;
+	struct denied_claim *r = p;
 
 	arena_free(r->arena);
 	free(r);
@@ -58,7 +58,8 @@ static const char *key_of(const char *tenant, const char *uid, struct arena *a)
 	return arena_printf(a, "%s/%s", tenant, uid);
 }
 
-static void link_pod(struct denied *d, const struct row *r, const char *uid, struct arena *a)
+static void link_pod(struct denied *d, const struct denied_claim *r, const char *uid,
+		     struct arena *a)
 {
 	void **slot = map_slot(d->by_uid, key_of(r->tenant, uid, a));
 	struct hit *h = mem_new(struct hit);
@@ -67,7 +68,8 @@ static void link_pod(struct denied *d, const struct row *r, const char *uid, str
 	*slot = h;
 }
 
-static void unlink_pod(struct denied *d, const struct row *r, const char *uid, struct arena *a)
+static void unlink_pod(struct denied *d, const struct denied_claim *r, const char *uid,
+		       struct arena *a)
 {
 	const char *key = key_of(r->tenant, uid, a);
 	struct hit *first = map_take(d->by_uid, key), **at = &first, *h;
@@ -83,10 +85,10 @@ static void unlink_pod(struct denied *d, const struct row *r, const char *uid, s
 		map_put(d->by_uid, key, first);
 }
 
-static struct row *row_new(const struct node_claim *n)
+static struct denied_claim *row_new(const struct node_claim *n)
 {
 	const struct condition *c = condition_get(&n->status.conditions, APPROVED_CONDITION);
-	struct row *r = mem_new(struct row);
+	struct denied_claim *r = mem_new(struct denied_claim);
 
 	r->arena = arena_new();
 	r->tenant = arena_strdup(r->arena, str_or(n->spec.virtual_cluster_ref.name, ""));
@@ -98,8 +100,8 @@ static struct row *row_new(const struct node_claim *n)
 	return r;
 }
 
-static void each_pod(struct denied *d, const struct row *r,
-		     void (*fn)(struct denied *d, const struct row *r, const char *uid,
+static void each_pod(struct denied *d, const struct denied_claim *r,
+		     void (*fn)(struct denied *d, const struct denied_claim *r, const char *uid,
 				struct arena *a))
 {
 	OWN(arena) a = arena_new();
@@ -110,11 +112,11 @@ static void each_pod(struct denied *d, const struct row *r,
 
 void denied_claim(struct denied *d, const char *name, const struct node_claim *n)
 {
-	struct row *was = map_take(d->rows, name),
-		   *now = n && str_eq(n->status.phase, CLAIM_PHASE_DENIED) &&
-					  !n->meta.deletion_timestamp
-				  ? row_new(n)
-				  : NULL;
+	struct denied_claim *was = map_take(d->rows, name),
+			    *now = n && str_eq(n->status.phase, CLAIM_PHASE_DENIED) &&
+						   !n->meta.deletion_timestamp
+					   ? row_new(n)
+					   : NULL;
 
 	if (was)
 		each_pod(d, was, unlink_pod);

@@ -382,7 +382,7 @@ bool drift_condition(struct drift *d, const struct node_claim *n, struct arena *
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-struct again {
+struct drift_again {
 	struct drift *d;
 	const char *pool;
 };
@@ -390,7 +390,7 @@ struct again {
 static bool look_again(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
-	struct again *g = arg;
+	struct drift_again *g = arg;
 	const struct machine *m = machine_of_claim(g->d->c, n);
 	struct verdict *v = map_get(g->d->verdicts, n->meta.name);
 
@@ -406,7 +406,7 @@ static bool look_again(const struct kube_entry *en, void *arg)
 
 void drift_pool(struct drift *d, const char *pool)
 {
-	struct again g = {d, pool};
+	struct drift_again g = {d, pool};
 
 	drift_rings_forget(d->rings, pool);
 	kube_cache_each(d->c->cache[OBJECT_NODE_CLAIM], look_again, &g);

@@ -17,7 +17,7 @@
 #include "controller/rules/claim.h"
 
 /* State of one pool and template, as of the last count. */
-struct ring {
+struct drift_ring {
 	/* loop_now() before which no Node may begin to leave */
 	int64_t begins_at;
 	/* loop_now() until which the answer "closed" (no replacement may begin) is reused without a
@@ -37,7 +37,7 @@ struct drift_rings {
 	struct context *c;
 	struct drift_ring_claim (*judge)(const struct node_claim *n, void *arg);
 	void *arg;
-	/* Key: "pool/template"; value: struct ring */
+	/* Key: "pool/template"; value: struct drift_ring */
 	struct map *rings;
 };
 
@@ -166,14 +166,15 @@ static bool count_machine(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-static struct ring *ring_of(struct drift_rings *r, const struct node_pool *p, const char *template_)
+static struct drift_ring *ring_of(struct drift_rings *r, const struct node_pool *p,
+				  const char *template_)
 {
 	OWN(arena) a = arena_new();
 	const char *key = arena_printf(a, "%s/%s", p->meta.name, template_);
-	struct ring *g = map_get(r->rings, key);
+	struct drift_ring *g = map_get(r->rings, key);
 
 	if (!g) {
-		g = mem_new(struct ring);
+		g = mem_new(struct drift_ring);
 		/* Wait, because replacements that the previous leader began may not be in the
 		 * caches yet. */
 		g->begins_at = loop_now(r->c->loop) + DRIFT_SETTLE_MS;
@@ -182,7 +183,7 @@ static struct ring *ring_of(struct drift_rings *r, const struct node_pool *p, co
 	return g;
 }
 
-static bool close_for(const struct drift_rings *r, struct ring *g, const struct look *k)
+static bool close_for(const struct drift_rings *r, struct drift_ring *g, const struct look *k)
 {
 	struct breaker_cause why;
 	const size_t most = k->proved ? k->proved : 1;
@@ -218,7 +219,7 @@ static bool close_for(const struct drift_rings *r, struct ring *g, const struct 
 const char *drift_rings_closed(struct drift_rings *r, const struct node_claim *n,
 			       const struct node_pool *p, const char *template_)
 {
-	struct ring *g = ring_of(r, p, template_);
+	struct drift_ring *g = ring_of(r, p, template_);
 	const int64_t now = loop_now(r->c->loop);
 	const char *tenant = str_or(n->spec.virtual_cluster_ref.name, "");
 	OWN(arena) a = arena_new();

@@ -15,7 +15,7 @@
 #define BUDGET_HOLDS 6
 #define BUDGET_PART 8
 
-struct level {
+struct hold_level {
 	int64_t ms;
 	/* held: the last plan reserved the machine, or a machine for the tenant. rests: nothing is
 	 * reserved, until the pause ends. */
@@ -24,7 +24,7 @@ struct level {
 };
 
 struct tenant_row {
-	struct level level;
+	struct hold_level level;
 	/* Number of reservations that ran out since the row was created */
 	unsigned over;
 	/* Part of the tenant's budget that is used up, ms */
@@ -39,7 +39,7 @@ struct gang_holds {
 	int64_t ms, at;
 	/* Key: name of a tenant; value: struct tenant_row */
 	struct map *tenants;
-	/* Key: name of a Machine; value: struct level */
+	/* Key: name of a Machine; value: struct hold_level */
 	struct map *machines;
 };
 
@@ -70,7 +70,7 @@ int64_t gang_holds_ms(const struct context *c)
 
 /* --- levels ----------------------------------------------------------------------------------- */
 
-static void pass(struct level *l, int64_t ms)
+static void pass(struct hold_level *l, int64_t ms)
 {
 	l->ms += l->held ? ms : -ms;
 	if (l->ms < 0)
@@ -160,7 +160,7 @@ static bool tenant_before(struct gang_holds *h, struct world *w, const char *ten
 /* --- machines -------------------------------------------------------------------------------- */
 
 static bool machine_before(const struct gang_holds *h, struct world *w, const char *machine,
-			   struct level *l, int64_t now)
+			   struct hold_level *l, int64_t now)
 {
 	if (l->rests)
 		l->rests = l->ms > 0;
@@ -197,7 +197,7 @@ static void clear(struct gang_holds *h)
 		((struct tenant_row *)it.value)->gpus = 0;
 	}
 	map_for_each (it, h->machines)
-		((struct level *)it.value)->held = false;
+		((struct hold_level *)it.value)->held = false;
 }
 
 static void note(struct gang_holds *h, const struct plan_hold *x)
@@ -211,10 +211,10 @@ static void note(struct gang_holds *h, const struct plan_hold *x)
 	r->level.held = true;
 	r->gpus += x->gpus_milli;
 	for (size_t i = 0; i < x->free; i++) {
-		struct level *l = map_get(h->machines, x->machines[i]);
+		struct hold_level *l = map_get(h->machines, x->machines[i]);
 
 		if (!l) {
-			l = mem_new(struct level);
+			l = mem_new(struct hold_level);
 			map_put(h->machines, x->machines[i], l);
 		}
 		l->held = true;
@@ -223,7 +223,7 @@ static void note(struct gang_holds *h, const struct plan_hold *x)
 
 /* Returns the ms after which the level l begins or ends a pause; INT64_MAX: it does neither. may:
  * ms for which the reservation may continue; must: ms for which the pause continues. */
-static int64_t due_of(const struct level *l, int64_t may, int64_t must)
+static int64_t due_of(const struct hold_level *l, int64_t may, int64_t must)
 {
 	return l->rests ? must : l->held ? may : INT64_MAX;
 }
@@ -246,7 +246,7 @@ int64_t gang_holds_after(struct gang_holds *h, const struct plan *p, int64_t now
 		due = less(due, due_of(&r->level, may_hold(h, r), must_rest(h, r)));
 	}
 	map_for_each (it, h->machines) {
-		const struct level *l = it.value;
+		const struct hold_level *l = it.value;
 
 		due = less(due, due_of(l, MOST(h) - l->ms, l->ms));
 	}

@@ -22,18 +22,18 @@
 #define LOOK_MS 10000
 #define SOON_MS 500
 
-struct entry;
+struct owner_check;
 
 struct owners {
 	struct context *c;
-	/* Key: name of a VirtualCluster; value: struct entry */
+	/* Key: name of a VirtualCluster; value: struct owner_check */
 	struct map *entries;
 	/* The entry that is deleting a claim of a deleted pool; NULL: none. At most one for all
 	 * tenants. */
-	const struct entry *deleting;
+	const struct owner_check *deleting;
 };
 
-struct entry {
+struct owner_check {
 	struct owners *all;
 	char *tenant;
 	struct loop_timer timer;
@@ -46,12 +46,12 @@ struct entry {
 	enum object_kind_id kind;
 };
 
-static void later(struct entry *en, int64_t ms)
+static void later(struct owner_check *en, int64_t ms)
 {
 	loop_timer_start(&en->timer, ms);
 }
 
-static bool busy(const struct entry *en)
+static bool busy(const struct owner_check *en)
 {
 	return en->call || writer_busy(&en->write);
 }
@@ -60,7 +60,7 @@ static bool busy(const struct entry *en)
 
 static void on_deleted(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct owner_check *en = arg;
 
 	(void)o;
 	(void)e;
@@ -71,13 +71,13 @@ static void on_deleted(json_t *o, const struct err *e, void *arg)
 
 /* True if the claim may be deleted now. For a claim of a deleted pool, no other such deletion may
  * be in flight, and the pool's disruption budget has to allow the deletion. */
-static bool has_turn(const struct entry *en, const struct node_claim *n)
+static bool has_turn(const struct owner_check *en, const struct node_claim *n)
 {
 	return en->kind != OBJECT_NODE_POOL ||
 	       (!en->all->deleting && budget_allows(en->all->c, n, BUDGET_POOL_DELETED));
 }
 
-static void delete_claim(struct entry *en)
+static void delete_claim(struct owner_check *en)
 {
 	struct context *c = en->all->c;
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->claim);
@@ -103,7 +103,7 @@ static void delete_claim(struct entry *en)
  * was deleted and applied again, which deleted all owners without intent. */
 static void on_definition(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct owner_check *en = arg;
 	const struct context *c = en->all->c;
 	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->claim);
 	int64_t since;
@@ -126,7 +126,7 @@ static void on_definition(json_t *o, const struct err *e, void *arg)
 
 static void on_owner(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct owner_check *en = arg;
 	char name[128];
 	bool going =
 		e ? e->kind == ERR_NOT_FOUND : json_at(o, "metadata", "deletionTimestamp") != NULL;
@@ -144,8 +144,8 @@ static void on_owner(json_t *o, const struct err *e, void *arg)
 
 /* --- checking --------------------------------------------------------------------------------- */
 
-struct search {
-	const struct entry *en;
+struct orphan_search {
+	const struct owner_check *en;
 	/* Number of claims of this tenant */
 	size_t claims;
 	/* Number of claims whose owner is missing and that are not being deleted */
@@ -170,7 +170,7 @@ static bool stands(const struct context *c, enum object_kind_id kind, const stru
 /* True if the disruption budget of the claim's pool allows the deletion of the claim.
  * budget_allows() scans all machines. Therefore, once it has refused a claim, s->spent contains the
  * pool's name, and further claims of the pool whose machine serves are refused without a scan. */
-static bool may_go(struct search *s, const struct node_claim *n)
+static bool may_go(struct orphan_search *s, const struct node_claim *n)
 {
 	const struct context *c = s->en->all->c;
 	const struct machine *m = machine_of_claim(c, n);
@@ -185,7 +185,7 @@ static bool may_go(struct search *s, const struct node_claim *n)
 
 static bool look_at_claim(const struct node_claim *n, void *arg)
 {
-	struct search *s = arg;
+	struct orphan_search *s = arg;
 	const struct context *c = s->en->all->c;
 	bool tenant, pool;
 
@@ -203,7 +203,7 @@ static bool look_at_claim(const struct node_claim *n, void *arg)
 	return true;
 }
 
-static void ask_owner(struct entry *en, const struct search *s)
+static void ask_owner(struct owner_check *en, const struct orphan_search *s)
 {
 	str_copy(en->claim, sizeof(en->claim), s->orphan->meta.name);
 	str_copy(en->uid, sizeof(en->uid), s->orphan->meta.uid);
@@ -222,11 +222,11 @@ static bool synced(const struct context *c)
 
 static void look(void *arg)
 {
-	struct entry *en = arg;
+	struct owner_check *en = arg;
 	struct context *c = en->all->c;
 	const struct virtual_cluster *vc =
 		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->tenant);
-	struct search s = {.en = en};
+	struct orphan_search s = {.en = en};
 
 	/* Nothing to do now: owners_kick() is called again once this process leads and is ready. */
 	if (busy(en) || !c->leading || !c->ready)
@@ -248,7 +248,7 @@ static void look(void *arg)
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct owner_check *en = p;
 
 	writer_stop(&en->write);
 	kube_call_cancel(en->call);
@@ -276,10 +276,10 @@ void owners_free(struct owners *os)
 
 static void kick(struct owners *os, const char *tenant)
 {
-	struct entry *en = map_get(os->entries, tenant);
+	struct owner_check *en = map_get(os->entries, tenant);
 
 	if (!en) {
-		en = mem_new(struct entry);
+		en = mem_new(struct owner_check);
 		en->all = os;
 		en->tenant = mem_strdup(tenant);
 		writer_init(&en->write, os->c, en);

@@ -44,11 +44,11 @@ struct pod_events {
 	const struct refused *refused;
 	const struct sending *sending;
 	struct waiting *waiting;
-	/* What was last reported. Key: "tenant/ns/name"; value: struct told */
+	/* What was last reported. Key: "tenant/ns/name"; value: struct pod_event */
 	struct map *told;
 };
 
-struct told {
+struct pod_event {
 	/* loop_now() of the last event; 0: no event was sent */
 	int64_t at;
 	/* hash_of() of the news of the last event */
@@ -126,7 +126,7 @@ void pod_events_forget_tenant(struct pod_events *w, const char *tenant)
 struct reader {
 	struct pod_events *w;
 	const struct plan_pod *p;
-	struct told *last;
+	struct pod_event *last;
 	struct arena *a;
 };
 
@@ -136,7 +136,7 @@ static struct reader reader_of(struct pod_events *w, const struct plan_pod *p, s
 	struct reader r = {w, p, map_get(w->told, key), a};
 
 	if (!r.last) {
-		r.last = mem_new(struct told);
+		r.last = mem_new(struct pod_event);
 		map_put(w->told, key, r.last);
 	}
 	return r;
@@ -179,7 +179,7 @@ static int64_t expected_of(const struct word *w)
 }
 
 /* True if the expected time moved by more than last->slack, or became known or unknown. */
-static bool is_moved(const struct told *last, int64_t expected)
+static bool is_moved(const struct pod_event *last, int64_t expected)
 {
 	const int64_t by = expected - last->expected;
 
@@ -195,7 +195,7 @@ static uint64_t hash_of(const char *news)
  * the last event. */
 static int64_t due_in(const struct reader *r, const struct word *w, bool *another)
 {
-	const struct told *last = r->last;
+	const struct pod_event *last = r->last;
 	const int64_t age = loop_now(r->w->c->loop) - last->at;
 	const bool moved = is_other_place(last->place, w->place) || is_moved(last, expected_of(w));
 	const int64_t left = (moved ? POD_EVENTS_AGAIN_MS : POD_EVENTS_KEEP_MS) - age;
@@ -204,7 +204,7 @@ static int64_t due_in(const struct reader *r, const struct word *w, bool *anothe
 	return *another || left < 0 ? 0 : left;
 }
 
-static void learn(struct told *last, const struct word *w, const struct loop *loop)
+static void learn(struct pod_event *last, const struct word *w, const struct loop *loop)
 {
 	last->at = loop_now(loop);
 	last->place = w->place;
@@ -337,7 +337,7 @@ static struct eta_span new_due(const struct pod_events *w, const struct plan_cla
  * time is known. m NULL: the claim has no machine yet. */
 static int64_t judge_delay(const struct reader *r, struct word *w, const struct machine *m)
 {
-	struct told *last = r->last;
+	struct pod_event *last = r->last;
 	const struct machine_operation *op = m ? m->status.operation : NULL;
 	const char *cause =
 		m ? pod_texts_delay(machine_state_find(str_or(m->status.state, ""))) : NULL;
@@ -439,7 +439,7 @@ static int64_t tell_nothing(const struct reader *r)
  * ROOM_MS; after that time the pod gets an event. */
 static int64_t tell_room(const struct reader *r)
 {
-	struct told *last = r->last;
+	struct pod_event *last = r->last;
 	int64_t now = loop_now(r->w->c->loop);
 	const char *text;
 

@@ -29,7 +29,7 @@ void reclaims_clear(struct reclaims *r)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-struct told {
+struct pod_message {
 	const struct tenant *t;
 	const char *node, *text;
 };
@@ -38,7 +38,7 @@ static bool tell_pod(const struct kube_entry *en, void *arg)
 {
 	const struct tenant_pod *pod = en->object;
 	const struct world_pod *p = &pod->world;
-	const struct told *told = arg;
+	const struct pod_message *told = arg;
 	const struct kube_ref ref = {
 		.api_version = "v1", .kind = "Pod", .ns = p->ns, .name = p->name, .uid = p->uid};
 
@@ -65,7 +65,7 @@ static void tell(const struct reclaims *r, const struct plan_reclaim *k)
 	const char *because = k->borrowed ? "it exceeds the tenant's quota, and a tenant of the "
 					    "cohort that is within its own quota waits"
 					  : "a tenant of a higher priority waits";
-	struct told told = {.t = tenant_get(r->tenants, k->tenant), .node = k->claim};
+	struct pod_message told = {.t = tenant_get(r->tenants, k->tenant), .node = k->claim};
 	char text[600];
 
 	str_format(text, sizeof(text), "Node %.80s (machine %.80s) is taken back: %s", k->claim,

@@ -27,7 +27,7 @@ struct refused {
 	const struct tenants *tenants;
 	void (*again)(const char *tenant, const char *ns, const char *name, void *arg);
 	void *arg;
-	/* Key: "tenant/ns/name" of a pod; value: struct row */
+	/* Key: "tenant/ns/name" of a pod; value: struct placed_pod */
 	struct map *pods;
 	/* Key: name of a tenant; value: struct sign */
 	struct map *signs;
@@ -38,7 +38,7 @@ struct sign {
 	int64_t at;
 };
 
-struct row {
+struct placed_pod {
 	char *tenant, *ns, *name, *uid;
 	/* Name of the Node on which plans place the pod; NULL: none */
 	char *on;
@@ -49,7 +49,7 @@ struct row {
 	int64_t began;
 	/* loop_now() at which a Node was last excluded */
 	int64_t last;
-	struct left {
+	struct excluded_node {
 		/* node: name of an excluded Node; type: value of its instance type label, NULL:
 		 * none */
 		char *node, *type;
@@ -57,7 +57,7 @@ struct row {
 	size_t nleft;
 };
 
-static void left_done(struct left *l)
+static void left_done(struct excluded_node *l)
 {
 	free(l->node);
 	free(l->type);
@@ -65,7 +65,7 @@ static void left_done(struct left *l)
 
 static void row_free(void *arg)
 {
-	struct row *row = arg;
+	struct placed_pod *row = arg;
 
 	for (size_t i = 0; i < row->nleft; i++)
 		left_done(&row->left[i]);
@@ -82,8 +82,8 @@ static const char *key_of(const char *tenant, const char *ns, const char *name, 
 	return arena_printf(a, "%s/%s/%s", tenant, ns, name);
 }
 
-static struct row *row_of(const struct refused *r, const char *tenant, const char *ns,
-			  const char *name)
+static struct placed_pod *row_of(const struct refused *r, const char *tenant, const char *ns,
+				 const char *name)
 {
 	OWN(arena) a = arena_new();
 
@@ -92,7 +92,7 @@ static struct row *row_of(const struct refused *r, const char *tenant, const cha
 
 /* --- exclusions ------------------------------------------------------------------------------- */
 
-static bool is_excluded(const struct row *row, const char *type)
+static bool is_excluded(const struct placed_pod *row, const char *type)
 {
 	size_t n = 0;
 
@@ -102,7 +102,7 @@ static bool is_excluded(const struct row *row, const char *type)
 }
 
 /* True if entry number `at` is the first one of its type. */
-static bool is_first(const struct row *row, size_t at)
+static bool is_first(const struct placed_pod *row, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
 		if (str_eq(row->left[i].type, row->left[at].type))
@@ -110,7 +110,7 @@ static bool is_first(const struct row *row, size_t at)
 	return true;
 }
 
-static size_t types_of(const struct row *row, const char **out)
+static size_t types_of(const struct placed_pod *row, const char **out)
 {
 	size_t n = 0;
 
@@ -130,7 +130,7 @@ static void require(struct selector *s, const char *key, const char **values, si
 const struct world_pod *refused_apply(const struct refused *r, const struct world_pod *p,
 				      struct arena *a)
 {
-	const struct row *row = row_of(r, p->tenant, p->ns, p->name);
+	const struct placed_pod *row = row_of(r, p->tenant, p->ns, p->name);
 	const char **nodes, **types;
 	struct world_pod *out;
 
@@ -151,7 +151,7 @@ const struct world_pod *refused_apply(const struct refused *r, const struct worl
 const char *refused_words(const struct refused *r, const char *tenant, const char *ns,
 			  const char *name, struct arena *a)
 {
-	const struct row *row = row_of(r, tenant, ns, name);
+	const struct placed_pod *row = row_of(r, tenant, ns, name);
 	const char *types[NODES_MAX], *text = "kube-scheduler did not bind it within a minute on";
 	size_t n;
 
@@ -169,13 +169,13 @@ const char *refused_words(const struct refused *r, const char *tenant, const cha
 
 /* --- learning --------------------------------------------------------------------------------- */
 
-static void set_on(struct row *row, const char *node)
+static void set_on(struct placed_pod *row, const char *node)
 {
 	free(row->on);
 	row->on = mem_strdup(node);
 }
 
-static void learn(struct refused *r, struct row *row, const struct plan_pod *p,
+static void learn(struct refused *r, struct placed_pod *row, const struct plan_pod *p,
 		  const struct tenant_node *n)
 {
 	const char *type = labels_get(&n->world.labels, TYPE);
@@ -184,7 +184,7 @@ static void learn(struct refused *r, struct row *row, const struct plan_pod *p,
 		left_done(&row->left[0]);
 		memmove(row->left, row->left + 1, --row->nleft * sizeof(row->left[0]));
 	}
-	row->left[row->nleft++] = (struct left){mem_strdup(p->target), mem_strdup(type)};
+	row->left[row->nleft++] = (struct excluded_node){mem_strdup(p->target), mem_strdup(type)};
 	row->last = loop_now(r->c->loop);
 	set_on(row, NULL);
 	log_warn("pod not bound on the Node that has room for it: it is planned elsewhere",
@@ -194,16 +194,16 @@ static void learn(struct refused *r, struct row *row, const struct plan_pod *p,
 	r->again(p->tenant, p->ns, p->name, r->arg);
 }
 
-static struct row *row_for(struct refused *r, const struct plan_pod *p)
+static struct placed_pod *row_for(struct refused *r, const struct plan_pod *p)
 {
 	OWN(arena) a = arena_new();
 	const char *key = key_of(p->tenant, p->ns, p->name, a);
-	struct row *row = map_get(r->pods, key);
+	struct placed_pod *row = map_get(r->pods, key);
 
 	if (row && str_eq(row->uid, p->uid))
 		return row;
 	map_del(r->pods, key);
-	row = mem_new(struct row);
+	row = mem_new(struct placed_pod);
 	row->tenant = mem_strdup(p->tenant);
 	row->ns = mem_strdup(p->ns);
 	row->name = mem_strdup(p->name);
@@ -220,7 +220,7 @@ static int64_t look(struct refused *r, const struct plan_pod *p)
 	const struct tenant_node *n = t ? tenant_node_get(t, p->target) : NULL;
 	const struct sign *sign = map_get(r->signs, p->tenant);
 	const int64_t now = loop_now(r->c->loop);
-	struct row *row = row_for(r, p);
+	struct placed_pod *row = row_for(r, p);
 
 	if (!str_eq(row->on, p->target)) {
 		set_on(row, p->target);
@@ -237,7 +237,7 @@ static int64_t look(struct refused *r, const struct plan_pod *p)
 /* Clears the pod's Node, because the plan places the pod on no existing Node. */
 static void leave(struct refused *r, const struct plan_pod *p)
 {
-	struct row *row = row_of(r, p->tenant, p->ns, p->name);
+	struct placed_pod *row = row_of(r, p->tenant, p->ns, p->name);
 
 	if (!row)
 		return;
@@ -253,7 +253,7 @@ static void forget_old(struct refused *r)
 	struct map_iter it;
 
 	map_for_each (it, r->pods) {
-		struct row *row = it.value;
+		struct placed_pod *row = it.value;
 
 		if (!row->nleft || now - row->last < REFUSED_FORGET_MS)
 			continue;
@@ -313,7 +313,7 @@ void refused_forget_tenant(struct refused *r, const char *tenant)
 	struct map_iter it;
 
 	map_for_each (it, r->pods)
-		if (str_eq(((struct row *)it.value)->tenant, tenant))
+		if (str_eq(((struct placed_pod *)it.value)->tenant, tenant))
 			map_del(r->pods, it.key);
 	map_del(r->signs, tenant);
 }

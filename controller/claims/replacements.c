@@ -17,11 +17,11 @@ struct replacements {
 	struct context *c;
 	void (*kick)(void *arg);
 	void *arg;
-	/* Key: name of the claim to replace; value: struct wish */
+	/* Key: name of the claim to replace; value: struct replacement */
 	struct map *wishes;
 };
 
-struct wish {
+struct replacement {
 	/* True: a replacement is requested, and no search for one has been made yet */
 	bool asked;
 	/* loop_now() until which no new search is made, because the last one found nothing */
@@ -30,7 +30,7 @@ struct wish {
 	int64_t made_until;
 };
 
-static bool is_open(const struct replacements *s, const struct wish *w)
+static bool is_open(const struct replacements *s, const struct replacement *w)
 {
 	return w->asked || w->made_until > loop_now(s->c->loop);
 }
@@ -66,7 +66,7 @@ static const char *waits_for(const struct context *c, const struct node_claim *f
 const char *replacements_awaited(struct replacements *s, const struct node_claim *n)
 {
 	const struct node_claim *found = claim_replacement_of(s->c, n);
-	struct wish *w = map_get(s->wishes, n->meta.name);
+	struct replacement *w = map_get(s->wishes, n->meta.name);
 
 	if (found && /* mutant: stand-in-not-awaited */ claim_is_ready(found))
 		return NULL;
@@ -77,7 +77,7 @@ const char *replacements_awaited(struct replacements *s, const struct node_claim
 	if (another_is_first(s, n->meta.name))
 		return "waits for the replacements of other Nodes";
 	if (!w) {
-		w = mem_new(struct wish);
+		w = mem_new(struct replacement);
 		map_put(s->wishes, n->meta.name, w);
 	}
 	if (!is_open(s, w)) {
@@ -87,7 +87,7 @@ const char *replacements_awaited(struct replacements *s, const struct node_claim
 	return "looks for a machine to replace it";
 }
 
-static void deny(struct replacements *s, const char *claim, struct wish *w)
+static void deny(struct replacements *s, const char *claim, struct replacement *w)
 {
 	const struct node_claim *n = CTX_GET(s->c, OBJECT_NODE_CLAIM, node_claim, claim);
 	const struct machine *m = n ? machine_of_claim(s->c, n) : NULL;
@@ -121,7 +121,7 @@ const struct node_claim *replacements_plan(struct replacements *s, const struct 
 	if (p->nclaims) /* The plan's own claims come first; search after the next plan instead. */
 		return NULL;
 	map_for_each (it, s->wishes) {
-		struct wish *x = it.value;
+		struct replacement *x = it.value;
 
 		if (!x->asked)
 			continue;

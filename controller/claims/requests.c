@@ -6,7 +6,7 @@
 #include "controller/tenant/provisioning_requests.h"
 #include "controller/tenant/tenant.h"
 
-struct sum {
+struct request_sum {
 	const char *tenant, *ns, *name;
 	struct request_outcome is;
 	/* Index, in the plan's pods, of the pod whose outcome is reported for the
@@ -26,15 +26,16 @@ static void add(struct map *sums, const struct plan *plan, size_t i, struct aren
 {
 	const struct plan_pod *p = &plan->pods[i];
 	const char *name, *key;
-	struct sum *s;
+	struct request_sum *s;
 
 	if (!request_of_pod(p->name, &name, a))
 		return;
 	key = arena_printf(a, "%s/%s/%s", p->tenant, p->ns, name);
 	s = map_get(sums, key);
 	if (!s) {
-		s = arena_new_obj(a, struct sum);
-		*s = (struct sum){.tenant = p->tenant, .ns = p->ns, .name = name, .speaks = i};
+		s = arena_new_obj(a, struct request_sum);
+		*s = (struct request_sum){
+			.tenant = p->tenant, .ns = p->ns, .name = name, .speaks = i};
 		map_put(sums, key, s);
 	}
 	if (rank(p) > rank(&plan->pods[s->speaks]))
@@ -85,7 +86,7 @@ bool *requests_plan(const struct tenants *ts, const struct plan *p, struct arena
 		return NULL;
 	speaks = arena_calloc(a, p->npods, sizeof(*speaks));
 	map_for_each (it, sums) {
-		const struct sum *s = it.value;
+		const struct request_sum *s = it.value;
 		const struct tenant *t = tenant_get(ts, s->tenant);
 
 		if (!t)

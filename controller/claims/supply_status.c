@@ -37,7 +37,7 @@
 
 /* Sums over the machines of one tenant, pool or Provider, computed in each pass from the groups of
  * supply_tally. */
-struct sum {
+struct supply_sum {
 	/* Sum of the machines' capacity. Names of resources are in the pass's arena. */
 	struct resources resources;
 	int64_t nodes;
@@ -60,7 +60,7 @@ struct supply_status {
 	int64_t passed_at;
 	/* Arena of the pass in progress; NULL: no pass is in progress */
 	struct arena *arena;
-	/* Key: name of the tenant, pool or Provider; value: struct sum */
+	/* Key: name of the tenant, pool or Provider; value: struct supply_sum */
 	struct map *by_tenant, *by_pool, *by_provider;
 	/* True: the sums of this pass are complete */
 	bool counted;
@@ -76,7 +76,7 @@ struct supply_status {
 	struct map *entries;
 };
 
-struct entry {
+struct supply_entry {
 	struct supply_status *owner;
 	/* refused: resourceVersion for which the API server refused the status write */
 	char *key, *refused;
@@ -173,12 +173,12 @@ static void say_warm(const struct report *r, const struct supply_status *s,
 
 /* --- providers -------------------------------------------------------------------------------- */
 
-static struct sum *sum_of(struct supply_status *s, struct map *by, const char *name)
+static struct supply_sum *sum_of(struct supply_status *s, struct map *by, const char *name)
 {
-	struct sum *sum = map_get(by, str_or(name, ""));
+	struct supply_sum *sum = map_get(by, str_or(name, ""));
 
 	if (!sum) {
-		sum = arena_new_obj(s->arena, struct sum);
+		sum = arena_new_obj(s->arena, struct supply_sum);
 		map_put(by, str_or(name, ""), sum);
 	}
 	return sum;
@@ -226,7 +226,7 @@ static void provider_status(struct supply_status *s, const struct provider_objec
 	const struct context *c = s->c;
 	static const bool always[MACHINE_STATES] = {
 		[MACHINE_FREE] = true, [MACHINE_SERVING] = true, [MACHINE_QUARANTINED] = true};
-	const struct sum *n = sum_of(s, s->by_provider, p->meta.name);
+	const struct supply_sum *n = sum_of(s, s->by_provider, p->meta.name);
 	const char *message, *reason = usable_not(c, s->drivers, s->fleet, p->meta.name, &message);
 	struct resources *r = &out->machines;
 	const struct report to = {&out->conditions, a, p->meta.generation, loop_wall(c->loop)};
@@ -303,7 +303,7 @@ static void add(struct resources *sum, const struct resources *more, int64_t n, 
 static void count_for(struct supply_status *s, struct map *by, const char *name,
 		      const struct resources *capacity, int64_t n)
 {
-	struct sum *sum = sum_of(s, by, name);
+	struct supply_sum *sum = sum_of(s, by, name);
 
 	sum->nodes += n;
 	if (capacity)
@@ -355,7 +355,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 			struct node_pool_status *out)
 {
 	const struct context *c = s->c;
-	const struct sum *sum = sum_of(s, s->by_pool, p->meta.name);
+	const struct supply_sum *sum = sum_of(s, s->by_pool, p->meta.name);
 	const char *reason = NULL, *message = "", *why, *text, *line;
 	const struct report to = {&out->conditions, a, p->meta.generation, loop_wall(c->loop)};
 	struct breaker_cause stop = {0};
@@ -402,7 +402,7 @@ static void pool_status(struct supply_status *s, const struct node_pool *p, stru
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct supply_entry *en = p;
 
 	writer_stop(&en->write);
 	free(en->key);
@@ -413,7 +413,7 @@ static void entry_free(void *p)
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct supply_entry *en = arg;
 	struct supply_status *s = en->owner;
 
 	(void)o;
@@ -431,7 +431,7 @@ static void write_status(struct supply_status *s, enum object_kind_id kind, cons
 	const struct object_meta *m = object_meta_of(object);
 	OWN(arena) a = arena_new();
 	const char *key = arena_printf(a, "%s/%s", object_kinds[kind].kind, m->name);
-	struct entry *en = map_get(s->entries, key);
+	struct supply_entry *en = map_get(s->entries, key);
 	OWN_JSON was = NULL, *will = NULL, *diff = NULL;
 
 	if (en && (writer_busy(&en->write) || str_eq(en->refused, m->resource_version)))
@@ -447,7 +447,7 @@ static void write_status(struct supply_status *s, enum object_kind_id kind, cons
 		return;
 	}
 	if (!en) {
-		en = mem_new(struct entry);
+		en = mem_new(struct supply_entry);
 		en->owner = s;
 		en->key = mem_strdup(key);
 		writer_init(&en->write, s->c, en);
@@ -490,7 +490,7 @@ static bool pass_tenant(const struct kube_entry *e, void *arg)
 	struct supply_status *s = arg;
 	OWN(arena) a = arena_new();
 	const struct virtual_cluster *vc = e->object;
-	const struct sum *sum = map_get(s->by_tenant, vc->meta.name);
+	const struct supply_sum *sum = map_get(s->by_tenant, vc->meta.name);
 	struct virtual_cluster out = *vc;
 	struct virtual_cluster_usage used = used_now(s->c, vc);
 	struct virtual_cluster_cost cost;

@@ -18,11 +18,11 @@
 struct unwanted {
 	struct context *c;
 	const struct tenants *tenants;
-	/* The unwanted claims. Key: name of a NodeClaim; value: struct spell */
+	/* The unwanted claims. Key: name of a NodeClaim; value: struct unwanted_claim */
 	struct map *claims;
 };
 
-struct spell {
+struct unwanted_claim {
 	char uid[64];
 	/* loop_now() since when the claim has been unwanted */
 	int64_t since;
@@ -62,7 +62,7 @@ static bool is_early(const struct unwanted *u, const struct node_claim *n)
 
 int64_t unwanted_ms(const struct unwanted *u, const struct node_claim *n)
 {
-	const struct spell *s = u ? map_get(u->claims, n->meta.name) : NULL;
+	const struct unwanted_claim *s = u ? map_get(u->claims, n->meta.name) : NULL;
 
 	return s && str_eq(s->uid, n->meta.uid) && is_early(u, n) &&
 			       is_read(u, n->spec.virtual_cluster_ref.name)
@@ -101,7 +101,7 @@ static bool look_at_claim(const struct node_claim *n, void *arg)
 {
 	const struct said *said = arg;
 	struct unwanted *u = said->u;
-	struct spell *s = map_get(u->claims, n->meta.name);
+	struct unwanted_claim *s = map_get(u->claims, n->meta.name);
 	bool was = s && str_eq(s->uid, n->meta.uid),
 	     is = is_early(u, n) && !map_has(said->wanted, n->meta.name) &&
 		  !map_has(said->unclear, str_or(n->spec.virtual_cluster_ref.name, "")) &&
@@ -111,7 +111,7 @@ static bool look_at_claim(const struct node_claim *n, void *arg)
 		return true;
 	map_del(u->claims, n->meta.name);
 	if (is) {
-		s = mem_new(struct spell);
+		s = mem_new(struct unwanted_claim);
 		str_copy(s->uid, sizeof(s->uid), n->meta.uid);
 		s->since = loop_now(u->c->loop);
 		map_put(u->claims, n->meta.name, s);

@@ -2,7 +2,7 @@
  * warm_pool: makes one pass over the pools that ask for warm machines (powered on, with the agent
  * running). For each pool:
  *
- *   plan_stock(pool) --> its warm machines, then the best others --> desired states (struct wish)
+ *   plan_stock(pool) --> its warm machines, then the best others --> struct warm_wish
  *                    --> notify machines
  *
  * Machines are chosen in this order: already warm for this pool; agent running; powered on because
@@ -34,12 +34,12 @@
 
 #define FAILED_LATELY_MS (30 * 60 * 1000)
 
-struct wish {
+struct warm_wish {
 	char *pool, *uid;
 };
 
 /* Result of the last pass for one pool. */
-struct found {
+struct pass_result {
 	int64_t wanted, kept;
 	/* True: the pool's limits do not allow more warm machines */
 	bool limited;
@@ -52,11 +52,11 @@ struct warm_pool {
 	/* loop_now() of the last pass */
 	int64_t passed_at;
 	bool known;
-	/* Machines that should be warm. Key: name of a Machine; value: struct wish */
+	/* Machines that should be warm. Key: name of a Machine; value: struct warm_wish */
 	struct map *wishes;
 	/* Names of the machines that were free in the last pass */
 	struct map *looked;
-	/* Key: name of a pool; value: struct found */
+	/* Key: name of a pool; value: struct pass_result */
 	struct map *pools;
 };
 
@@ -127,15 +127,15 @@ static bool may_be_warmed(const struct warm_pool *w, const struct machine *m)
 
 /* --- choosing --------------------------------------------------------------------------------- */
 
-struct rack {
+struct warm_rack {
 	/* Number of machines chosen in this rack for the pool */
 	int64_t n;
 };
 
-struct choice {
+struct warm_choice {
 	const struct machine *m;
 	/* Rack of m; NULL: not known */
-	struct rack *rack;
+	struct warm_rack *rack;
 	bool mine, ready, on, chosen;
 };
 
@@ -144,7 +144,7 @@ struct choosing {
 	const struct node_pool *pool;
 	struct arena *a;
 	struct map *racks;
-	struct choice *v;
+	struct warm_choice *v;
 	size_t n;
 };
 
@@ -154,7 +154,7 @@ static bool is_anothers(const struct choosing *ch, const struct machine *m)
 	const struct object_ref *r = m->status.warm_for;
 	const struct node_pool *p =
 		r ? CTX_GET(ch->w->c, OBJECT_NODE_POOL, node_pool, r->name) : NULL;
-	const struct found *f = p ? map_get(ch->w->pools, p->meta.name) : NULL;
+	const struct pass_result *f = p ? map_get(ch->w->pools, p->meta.name) : NULL;
 
 	/* If this pass has handled the pool already (f is set), the pool has given up the machines
 	 * that it did not choose. */
@@ -173,12 +173,12 @@ static bool is_odd(const struct machine *m)
 static void consider(struct choosing *ch, const char *machine)
 {
 	const struct machine *m = CTX_GET(ch->w->c, OBJECT_MACHINE, machine, machine);
-	struct choice *c = &ch->v[ch->n];
+	struct warm_choice *c = &ch->v[ch->n];
 	const char *rack;
 
 	if (!m || is_odd(m) || map_has(ch->w->wishes, machine))
 		return;
-	*c = (struct choice){.m = m, .mine = kept_for(m, ch->pool), .ready = warm_is_ready(m)};
+	*c = (struct warm_choice){.m = m, .mine = kept_for(m, ch->pool), .ready = warm_is_ready(m)};
 	c->on = m->status.warm_for;
 	if (!c->mine && (ch->pool->spec.paused || is_anothers(ch, m)))
 		return;
@@ -188,14 +188,14 @@ static void consider(struct choosing *ch, const char *machine)
 	if (rack) {
 		c->rack = map_get(ch->racks, rack);
 		if (!c->rack) {
-			c->rack = arena_new_obj(ch->a, struct rack);
+			c->rack = arena_new_obj(ch->a, struct warm_rack);
 			map_put(ch->racks, rack, c->rack);
 		}
 	}
 	ch->n++;
 }
 
-static bool better(const struct choice *x, const struct choice *y)
+static bool better(const struct warm_choice *x, const struct warm_choice *y)
 {
 	if (x->mine != y->mine)
 		return x->mine;
@@ -208,9 +208,9 @@ static bool better(const struct choice *x, const struct choice *y)
 	return x->rack && y->rack && x->rack->n < y->rack->n;
 }
 
-static struct choice *best(const struct choosing *ch)
+static struct warm_choice *best(const struct choosing *ch)
 {
-	struct choice *b = NULL;
+	struct warm_choice *b = NULL;
 
 	for (size_t i = 0; i < ch->n; i++)
 		if (!ch->v[i].chosen && (!b || better(&ch->v[i], b)))
@@ -220,16 +220,16 @@ static struct choice *best(const struct choosing *ch)
 
 static void wish_free(void *arg)
 {
-	struct wish *x = arg;
+	struct warm_wish *x = arg;
 
 	free(x->pool);
 	free(x->uid);
 	free(x);
 }
 
-static void choose(struct choosing *ch, struct choice *c)
+static void choose(struct choosing *ch, struct warm_choice *c)
 {
-	struct wish *x = mem_new(struct wish);
+	struct warm_wish *x = mem_new(struct warm_wish);
 
 	c->chosen = true;
 	if (c->rack)
@@ -263,9 +263,9 @@ static void look_at(struct warm_pool *w, const struct node_pool *p)
 	OWN(map) racks = map_new(NULL);
 	struct plan_stock stock = plan_stock(world_sync_world(w->sync), p->meta.name, a);
 	struct choosing ch = {.w = w, .pool = p, .a = a, .racks = racks};
-	struct found *f = mem_new(struct found);
+	struct pass_result *f = mem_new(struct pass_result);
 	int64_t want = wanted(w, p);
-	struct choice *c;
+	struct warm_choice *c;
 
 	if (stock.n)
 		qsort(stock.v, stock.n, sizeof(*stock.v), by_health);
@@ -284,7 +284,7 @@ static void look_at(struct warm_pool *w, const struct node_pool *p)
 
 /* --- pass over the pools ---------------------------------------------------------------------- */
 
-struct wanting {
+struct warm_pools {
 	const struct node_pool **v;
 	size_t n, cap;
 	struct arena *a;
@@ -292,7 +292,7 @@ struct wanting {
 
 static bool gather(const struct kube_entry *en, void *arg)
 {
-	struct wanting *g = arg;
+	struct warm_pools *g = arg;
 
 	if (wants(en->object) && g->n < g->cap)
 		g->v[g->n++] = en->object;
@@ -332,8 +332,8 @@ static void pass(void *arg)
 	struct warm_pool *w = arg;
 	struct context *c = w->c;
 	OWN(arena) a = arena_new();
-	struct wanting g = {.a = a};
-	const struct found *f;
+	struct warm_pools g = {.a = a};
+	const struct pass_result *f;
 	bool few = false;
 
 	w->known = c->leading && c->ready;
@@ -394,7 +394,7 @@ static void on_again(void *arg)
 enum warm_pool_desired warm_pool_desired(const struct warm_pool *w, const char *machine,
 					 struct object_ref *pool)
 {
-	const struct wish *x;
+	const struct warm_wish *x;
 
 	if (!w || !w->known || !w->c->leading)
 		return WARM_POOL_UNKNOWN;
@@ -405,14 +405,14 @@ enum warm_pool_desired warm_pool_desired(const struct warm_pool *w, const char *
 	return WARM_POOL_ON;
 }
 
-struct counting {
+struct warm_count {
 	const struct node_pool *pool;
 	struct warm_pool_tally *out;
 };
 
 static bool count(const struct machine *m, void *arg)
 {
-	struct counting *k = arg;
+	struct warm_count *k = arg;
 
 	if (!machine_is_in(m, MACHINE_FREE) || !kept_for(m, k->pool))
 		return true;
@@ -424,8 +424,8 @@ static bool count(const struct machine *m, void *arg)
 bool warm_pool_tally(const struct warm_pool *w, const struct node_pool *p, struct arena *a,
 		     struct warm_pool_tally *out)
 {
-	const struct found *f = w && w->known ? map_get(w->pools, p->meta.name) : NULL;
-	struct counting k = {p, out};
+	const struct pass_result *f = w && w->known ? map_get(w->pools, p->meta.name) : NULL;
+	struct warm_count k = {p, out};
 	const char *why;
 
 	*out = (struct warm_pool_tally){0};

@@ -396,7 +396,7 @@ void world_sync_refused(struct world_sync *s, const char *tenant, const char *ns
 		tell(s, put_pod(s, tenant, ns, name, p));
 }
 
-struct again {
+struct pods_again {
 	struct world_sync *s;
 	const char *tenant;
 	/* UIDs of the pods to update; NULL: all */
@@ -404,7 +404,7 @@ struct again {
 	size_t n;
 };
 
-static bool is_among(const struct again *x, const char *uid)
+static bool is_among(const struct pods_again *x, const char *uid)
 {
 	for (size_t i = 0; i < x->n; i++)
 		if (str_eq(x->uids[i], uid))
@@ -415,7 +415,7 @@ static bool is_among(const struct again *x, const char *uid)
 static bool pod_again(const struct kube_entry *e, void *arg)
 {
 	const struct tenant_pod *p = e->object;
-	const struct again *x = arg;
+	const struct pods_again *x = arg;
 
 	if (!p->world.node && !p->world.done && is_among(x, p->world.uid))
 		world_sync_refused(x->s, x->tenant, e->ns, e->name);
@@ -424,12 +424,12 @@ static bool pod_again(const struct kube_entry *e, void *arg)
 
 static void future_pod_again(const char *ns, const char *name, void *arg)
 {
-	const struct again *x = arg;
+	const struct pods_again *x = arg;
 
 	world_sync_refused(x->s, x->tenant, ns, name);
 }
 
-static void all_again(struct again *x, const struct tenant *t)
+static void all_again(struct pods_again *x, const struct tenant *t)
 {
 	if (t->pods)
 		kube_cache_each(t->pods, pod_again, x);
@@ -442,7 +442,7 @@ void world_sync_waiting(struct world_sync *s)
 
 	map_for_each (it, s->spec.tenants->map) {
 		const struct tenant *t = it.value;
-		struct again x = {.s = s, .tenant = t->name};
+		struct pods_again x = {.s = s, .tenant = t->name};
 
 		all_again(&x, t);
 	}
@@ -451,7 +451,7 @@ void world_sync_waiting(struct world_sync *s)
 void world_sync_denied(struct world_sync *s, const char *tenant, const char *const *uids, size_t n)
 {
 	const struct tenant *t = tenant_get(s->spec.tenants, tenant);
-	struct again x = {s, tenant, uids, n};
+	struct pods_again x = {s, tenant, uids, n};
 
 	if (t && n)
 		all_again(&x, t);

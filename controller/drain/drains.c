@@ -25,11 +25,11 @@
 struct drains {
 	struct context *c;
 	const struct tenants *tenants;
-	/* name of the Drain -> struct entry */
+	/* name of the Drain -> struct drain_entry */
 	struct map *entries;
 };
 
-struct entry {
+struct drain_entry {
 	struct drains *owner;
 	char *name;
 	struct loop_timer timer;
@@ -44,7 +44,7 @@ struct entry {
 
 /* --- which Drain wants a machine -------------------------------------------------------------- */
 
-struct wish {
+struct drain_wish {
 	const char *machine;
 	const struct machine *m;
 	const struct context *c;
@@ -65,7 +65,7 @@ static bool older(const struct drain *a, const struct drain *b)
 	return strcmp(a->meta.name, b->meta.name) < 0;
 }
 
-static bool goes_before(const struct wish *w, const struct drain *d, bool holding, bool late)
+static bool goes_before(const struct drain_wish *w, const struct drain *d, bool holding, bool late)
 {
 	if (!w->found || w->holding != holding)
 		return !w->found || w->holding;
@@ -83,7 +83,7 @@ static bool comes_next(const struct drain *d, const struct machine *m, enum drai
 
 /* Merges the Drain d, whose target has started, into w->all: the earliest deadline with Escalate,
  * and the strictest `then` except Hold. */
-static void add_wish(struct wish *w, const struct drain *d)
+static void add_wish(struct drain_wish *w, const struct drain *d)
 {
 	int64_t at = d->spec.deadline + clock_jumps_since(w->c, d->meta.creation_timestamp);
 
@@ -99,7 +99,7 @@ static void add_wish(struct wish *w, const struct drain *d)
 static bool wants(const struct kube_entry *en, void *arg)
 {
 	const struct drain *d = en->object;
-	struct wish *w = arg;
+	struct drain_wish *w = arg;
 	bool past = drain_late(w->c, d), stop = d->spec.on_deadline == DRAIN_STOP && past,
 	     late = d->spec.on_deadline == DRAIN_ESCALATE && past;
 
@@ -128,9 +128,9 @@ static bool wants(const struct kube_entry *en, void *arg)
 	return true;
 }
 
-static struct wish look_for(const struct context *c, const char *machine)
+static struct drain_wish look_for(const struct context *c, const char *machine)
 {
-	struct wish w = {.machine = machine, .c = c};
+	struct drain_wish w = {.machine = machine, .c = c};
 
 	if (!c->cache[OBJECT_DRAIN])
 		return w;
@@ -141,7 +141,7 @@ static struct wish look_for(const struct context *c, const char *machine)
 
 const struct drain *drains_wants(const struct context *c, const char *machine, bool *escalate)
 {
-	struct wish w = look_for(c, machine);
+	struct drain_wish w = look_for(c, machine);
 
 	*escalate = w.found && w.late;
 	return w.found;
@@ -162,7 +162,7 @@ static void tell(struct context *c, const char *machine)
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct drain_entry *en = arg;
 	struct context *c = en->owner->c;
 
 	(void)o;
@@ -191,7 +191,8 @@ static struct drain_status copy(const struct drain *d, struct arena *a)
 
 /* Records in en->names the machines whose phase changes with this status write. on_written()
  * notifies these machines. */
-static void note_changes(struct entry *en, const struct drain *d, const struct drain_status *s)
+static void note_changes(struct drain_entry *en, const struct drain *d,
+			 const struct drain_status *s)
 {
 	en->changed = arena_new();
 	en->names = arena_calloc(en->changed, s->targets.n + 1, sizeof(*en->names));
@@ -208,7 +209,7 @@ static void note_changes(struct entry *en, const struct drain *d, const struct d
 	}
 }
 
-static void say_end(struct entry *en, const struct drain *d, const struct drain_status *s)
+static void say_end(struct drain_entry *en, const struct drain *d, const struct drain_status *s)
 {
 	const struct condition *ready = condition_get(&s->conditions, "Ready");
 	bool good = s->phase == DRAIN_SUCCEEDED || s->phase == DRAIN_CANCELLED;
@@ -219,7 +220,8 @@ static void say_end(struct entry *en, const struct drain *d, const struct drain_
 		  str_or(ready->message, ""));
 }
 
-static void write_status(struct entry *en, const struct drain *d, const struct drain_status *s)
+static void write_status(struct drain_entry *en, const struct drain *d,
+			 const struct drain_status *s)
 {
 	struct drain was = {.status = d->status}, is = {.status = *s};
 	const struct field *f = object_kinds[OBJECT_DRAIN].fields;
@@ -328,7 +330,7 @@ static void set_resolved(const struct drain *d, struct drain_status *s, struct a
 	(void)condition_set(&s->conditions, a, &want, now);
 }
 
-static void begin(struct entry *en, const struct drain *d, int64_t now)
+static void begin(struct drain_entry *en, const struct drain *d, int64_t now)
 {
 	const struct context *c = en->owner->c;
 	OWN(arena) a = arena_new();
@@ -375,7 +377,7 @@ static void begin(struct entry *en, const struct drain *d, int64_t now)
 
 /* --- after the start: following the targets --------------------------------------------------- */
 
-static void go_on(struct entry *en, const struct drain *d, int64_t now)
+static void go_on(struct drain_entry *en, const struct drain *d, int64_t now)
 {
 	OWN(arena) a = arena_new();
 	struct drain_status s = copy(d, a);
@@ -398,7 +400,7 @@ static bool still_holds(const struct context *c, const struct drain *d)
 }
 
 /* Deletes a completed Drain once its ttl has passed, but not while it holds a machine. */
-static void expire(struct entry *en, const struct drain *d, int64_t now)
+static void expire(struct drain_entry *en, const struct drain *d, int64_t now)
 {
 	struct context *c = en->owner->c;
 	int64_t end = d->status.completion_time + d->spec.ttl_seconds_after_finished * 1000;
@@ -415,7 +417,7 @@ static void expire(struct entry *en, const struct drain *d, int64_t now)
 
 /* Notifies all target machines if this process has not notified them of this generation of the spec
  * yet. */
-static void tell_all(struct entry *en, const struct drain *d)
+static void tell_all(struct drain_entry *en, const struct drain *d)
 {
 	if (en->generation == d->meta.generation)
 		return;
@@ -426,7 +428,7 @@ static void tell_all(struct entry *en, const struct drain *d)
 
 static void on_timer(void *arg)
 {
-	struct entry *en = arg;
+	struct drain_entry *en = arg;
 	struct context *c = en->owner->c;
 	const struct drain *d = CTX_GET(c, OBJECT_DRAIN, drain, en->name);
 	int64_t now = loop_wall(c->loop);
@@ -457,7 +459,7 @@ static void on_timer(void *arg)
 
 static void entry_free(void *p)
 {
-	struct entry *en = p;
+	struct drain_entry *en = p;
 
 	writer_stop(&en->write);
 	loop_timer_stop(&en->timer);
@@ -486,10 +488,10 @@ void drains_free(struct drains *d)
 
 static void kick(struct drains *d, const char *name)
 {
-	struct entry *en = map_get(d->entries, name);
+	struct drain_entry *en = map_get(d->entries, name);
 
 	if (!en) {
-		en = mem_new(struct entry);
+		en = mem_new(struct drain_entry);
 		en->owner = d;
 		en->name = mem_strdup(name);
 		writer_init(&en->write, d->c, en);
