@@ -8,14 +8,14 @@
 #define LEVELS 20 /* Largest number of tree levels; enough for 2^60 candidates. */
 
 /* Rows of one level of the tree. Level 0 contains the free amounts of the candidates themselves. */
-struct level {
+struct table_level {
 	int64_t *v;
 	size_t n, cap;
 };
 struct capacity_table {
 	struct arena *a;
 	size_t columns, nlevels;
-	struct level level[LEVELS];
+	struct table_level level[LEVELS];
 };
 
 struct capacity_table *capacity_table_new(struct arena *a, size_t columns)
@@ -43,7 +43,7 @@ static int64_t *row_of(const struct capacity_table *r, size_t level, size_t at)
 
 static void append(struct capacity_table *r, size_t level, const int64_t *row)
 {
-	struct level *l = &r->level[level];
+	struct table_level *l = &r->level[level];
 
 	if (l->n == l->cap) {
 		int64_t *v;
@@ -68,7 +68,7 @@ static void raise(int64_t *most, const int64_t *row, size_t columns)
  * true if the row changed. */
 static bool sum_up(struct capacity_table *r, size_t level, size_t at)
 {
-	const struct level *below = &r->level[level - 1];
+	const struct table_level *below = &r->level[level - 1];
 	const size_t from = at << FAN_BITS, to = from + FAN < below->n ? from + FAN : below->n;
 	int64_t *most = row_of(r, level, at);
 	bool other = false;

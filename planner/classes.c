@@ -6,7 +6,7 @@
 
 /* A resource that a pod requests. The resource gets a column (an index in arrays of amounts,
  * planning.h) once a node, claim or instance type is found that offers it. */
-struct column {
+struct wanted_column {
 	/* Column number of the resource + 1; 0: no column yet, because nothing was found that
 	 * offers the resource. */
 	size_t at;
@@ -15,7 +15,7 @@ struct column {
 static void offered(struct planning *p, const struct resources *r)
 {
 	for (size_t i = 0; p->ncolumns < p->nwanted && i < r->n; i++) {
-		struct column *c = map_get(p->columns, r->v[i].name);
+		struct wanted_column *c = map_get(p->columns, r->v[i].name);
 
 		if (!c || c->at)
 			continue;
@@ -79,7 +79,7 @@ void classes_want(struct planning *p, const char *name)
 {
 	if (map_has(p->columns, name))
 		return;
-	map_put(p->columns, name, arena_new_obj(p->a, struct column));
+	map_put(p->columns, name, arena_new_obj(p->a, struct wanted_column));
 	p->nwanted++;
 }
 
@@ -156,7 +156,7 @@ void classes_requests(struct planning *p, struct plan_class *c)
 	memset(row, 0, p->ncolumns * sizeof(*row));
 	for (size_t i = 0; i < c->pod->requests.n; i++) {
 		const struct resource *r = &c->pod->requests.v[i];
-		const struct column *column = asks(r) ? map_get(p->columns, r->name) : NULL;
+		const struct wanted_column *column = asks(r) ? map_get(p->columns, r->name) : NULL;
 
 		if (column && column->at)
 			row[column->at - 1] = planning_request(r->name, r->q);

@@ -51,11 +51,11 @@ struct tenant_hosts {
 	size_t cap;
 };
 
-enum phase { PODS, HOSTS, JOIN, PROFILES, ROOM, CELLS, FIRST, TRY, READY };
+enum consolidate_phase { PODS, HOSTS, JOIN, PROFILES, ROOM, CELLS, FIRST, TRY, READY };
 
 struct consolidate_run {
 	struct planning p;
-	enum phase phase;
+	enum consolidate_phase phase;
 	uint64_t until;
 	int64_t now;
 	struct map_iter it;
@@ -82,7 +82,7 @@ static bool slice_is_over(const struct consolidate_run *r)
 	return r->p.work >= r->until;
 }
 
-static void enter(struct consolidate_run *r, enum phase phase, const struct map *all)
+static void enter(struct consolidate_run *r, enum consolidate_phase phase, const struct map *all)
 {
 	r->phase = phase;
 	r->at = 0;

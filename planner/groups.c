@@ -14,7 +14,7 @@
  * has this name. */
 #define ANY_NAMESPACE "*"
 
-struct key {
+struct group_key {
 	const char *name;
 	/* Label value -> struct id, the number of the domain. */
 	struct map *ids;
@@ -25,7 +25,7 @@ struct id {
 };
 
 /* Groups whose constraint requires one label value in one namespace. */
-struct bucket {
+struct group_bucket {
 	struct topology_group **v;
 	size_t n, cap;
 	/* Sum of the groups' costs. */
@@ -36,7 +36,7 @@ struct bucket {
 };
 struct tenant_topology {
 	struct map *by_text;
-	/* "NAMESPACE, label key, value", as index_key() writes it -> struct bucket. */
+	/* "NAMESPACE, label key, value", as index_key() writes it -> struct group_bucket. */
 	struct map *index;
 	/* Label keys by which the tenant's constraints are indexed. */
 	struct map *indexed;
@@ -52,7 +52,7 @@ struct tenant_topology {
 struct groups {
 	struct planning *p;
 	struct arena *a;
-	struct key *keys;
+	struct group_key *keys;
 	int nkeys;
 	size_t keys_cap;
 	struct plan_profile **profiles;
@@ -90,7 +90,7 @@ static int key_of(struct groups *g, const char *name)
 			return i;
 	g->keys =
 		planning_wider(g->a, g->keys, &g->keys_cap, (size_t)g->nkeys + 1, sizeof(*g->keys));
-	g->keys[g->nkeys] = (struct key){.name = name, .ids = planning_map(g->p)};
+	g->keys[g->nkeys] = (struct group_key){.name = name, .ids = planning_map(g->p)};
 	return g->nkeys++;
 }
 
@@ -175,15 +175,15 @@ static void index_key(struct world *w, const char *ns, const char *key, const ch
 	world_text_add(w, value);
 }
 
-static struct bucket *bucket_of(struct groups *g, struct tenant_topology *of, const char *ns,
-				const char *key, const char *value)
+static struct group_bucket *bucket_of(struct groups *g, struct tenant_topology *of, const char *ns,
+				      const char *key, const char *value)
 {
-	struct bucket *b;
+	struct group_bucket *b;
 
 	index_key(g->p->w, ns, key, value);
 	b = map_get(of->index, g->p->w->text);
 	if (!b) {
-		b = arena_new_obj(g->a, struct bucket);
+		b = arena_new_obj(g->a, struct group_bucket);
 		map_put(of->index, g->p->w->text, b);
 	}
 	return b;
@@ -215,8 +215,8 @@ void groups_ask(struct groups *g, const struct world_shape *shape)
 static void put_into_index(struct groups *g, struct plan_tenant *t, struct topology_group *x)
 {
 	const struct requirement *r = one_value(x->it);
-	struct bucket *b = bucket_of(g, t->topology, index_namespace(x->it, x->pod),
-				     r ? r->key : NULL, r ? r->values[0] : NULL);
+	struct group_bucket *b = bucket_of(g, t->topology, index_namespace(x->it, x->pod),
+					   r ? r->key : NULL, r ? r->values[0] : NULL);
 
 	b->v = planning_wider(g->a, b->v, &b->cap, b->n + 1, sizeof(struct topology_group *));
 	b->v[b->n++] = x;
@@ -306,7 +306,7 @@ static void make_rules(struct groups *g, struct plan_profile *s)
 static void join_bucket(struct groups *g, struct plan_profile *s, const char *ns, const char *key,
 			const char *value)
 {
-	struct bucket *b = bucket_of(g, s->tenant->topology, ns, key, value);
+	struct group_bucket *b = bucket_of(g, s->tenant->topology, ns, key, value);
 
 	s->tenant->due += LOOKUP_COST + b->cost + b->n * s->bound;
 	b->profiles++;
@@ -389,7 +389,7 @@ void groups_wait(struct groups *g, struct world_shape *shape)
 static void look_in_bucket(struct groups *g, struct plan_profile *s, const char *ns,
 			   const char *key, const char *value)
 {
-	const struct bucket *b;
+	const struct group_bucket *b;
 
 	index_key(g->p->w, ns, key, value);
 	planning_charge(g->p, s->tenant, LOOKUP_COST);

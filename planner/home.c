@@ -9,7 +9,7 @@
 #include "planner/supply/supply.h"
 
 /* Pods of one instance, and the sum of their requests. */
-struct group {
+struct instance_pods {
 	struct plan_home *home;
 	const struct world_pod **v;
 	size_t n, cap, sum_cap;
@@ -38,7 +38,7 @@ static const char *why_kept(const struct world_one *x, int64_t now)
 	return texts[x->keep];
 }
 
-static void add(struct group *g, const struct world_one *x, int64_t now, struct arena *a)
+static void add(struct instance_pods *g, const struct world_one *x, int64_t now, struct arena *a)
 {
 	struct plan_home *h = g->home;
 	const struct world_pod *pod = &x->shape->pod;
@@ -61,7 +61,7 @@ static struct world_host *host_of(const struct planning *p, const char *tenant, 
 	return world_find(p->w->nodes, arena_printf(p->a, "%s/%s", tenant, claim));
 }
 
-static void collect(struct planning *p, struct group *g, size_t n, int64_t now)
+static void collect(struct planning *p, struct instance_pods *g, size_t n, int64_t now)
 {
 	struct map *of = planning_map(p);
 	const struct world_list *nodes = world_nodes(p->w);
@@ -76,7 +76,7 @@ static void collect(struct planning *p, struct group *g, size_t n, int64_t now)
 	}
 	map_for_each (it, p->w->pods) {
 		const struct world_one *x = it.value;
-		struct group *to = x->load ? map_get(of, x->load->key) : NULL;
+		struct instance_pods *to = x->load ? map_get(of, x->load->key) : NULL;
 
 		if (x->daemon_set)
 			overhead_add_daemon_set(p, x);
@@ -91,7 +91,7 @@ static void collect(struct planning *p, struct group *g, size_t n, int64_t now)
 }
 
 /* True if the pods fit together on the Node of the claim, beside the pods that are there. */
-static bool fits_there(const struct planning *p, const struct group *g, const char *tenant)
+static bool fits_there(const struct planning *p, const struct instance_pods *g, const char *tenant)
 {
 	const struct world_host *h = host_of(p, tenant, g->home->to);
 	const struct world_claim *c = world_find(p->w->claims, g->home->to);
@@ -114,7 +114,7 @@ static bool fits_there(const struct planning *p, const struct group *g, const ch
 	return !fit_resources(&g->sum, &h->node.allocatable, &used);
 }
 
-static void search(struct planning *p, const struct group *g)
+static void search(struct planning *p, const struct instance_pods *g)
 {
 	struct plan_home *h = g->home;
 	const struct world_claim *c = world_find(p->w->claims, h->claim);
@@ -143,7 +143,7 @@ void plan_homes(struct world *w, struct plan_home *v, size_t n, int64_t now, str
 	OWN(map) tenants = map_new(NULL);
 	struct planning p = {.w = w, .a = a, .tenants = tenants};
 	const struct world_list *claims = world_claims(w);
-	struct group *groups = arena_calloc(a, n + 1, sizeof(*groups));
+	struct instance_pods *groups = arena_calloc(a, n + 1, sizeof(*groups));
 
 	w->plan++;
 	p.supply = supply_new(&p);

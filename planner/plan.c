@@ -1,6 +1,6 @@
 /*
- * plan: makes a plan in phases (enum phase). The main phase is a single pass over the queue, in
- * which each pod has its turn (serve.h). Then the timeline and reclaim passes follow.
+ * plan: makes a plan in phases (enum plan_phase). The main phase is a single pass over the queue,
+ * in which each pod has its turn (serve.h). Then the timeline and reclaim passes follow.
  */
 #include <string.h>
 
@@ -30,7 +30,7 @@
 
 /* --- phases and slices ------------------------------------------------------------------------ */
 
-enum phase {
+enum plan_phase {
 	CHARGE,
 	QUEUE,
 	SORT,
@@ -50,7 +50,7 @@ enum phase {
 
 struct plan_run {
 	struct planning p;
-	enum phase phase;
+	enum plan_phase phase;
 	/* Value of p.work at which the present slice ends. */
 	uint64_t until;
 	struct queued *all, **q;
@@ -86,7 +86,7 @@ static bool slice_is_over(const struct plan_run *r)
 	return r->p.work >= r->until;
 }
 
-static void enter(struct plan_run *r, enum phase phase)
+static void enter(struct plan_run *r, enum plan_phase phase)
 {
 	r->phase = phase;
 	r->at = 0;

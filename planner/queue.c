@@ -20,14 +20,14 @@
  */
 enum { CHECK, TENANT_PRIORITY, PRIORITY, TENANT, OWN, AGE, TEXT };
 
-struct keyed {
+struct keyed_entry {
 	uint64_t key;
 	struct queued *q;
 };
 
 /* Run: pods of one tenant in one band (pods of equal priority), ordered by their own priority, then
  * oldest first. */
-struct run {
+struct band_run {
 	struct queued **at, **end;
 	const struct plan_tenant *tenant;
 	/* True if the tenant has used up its own quota, so its next machine would be borrowed. */
@@ -38,7 +38,7 @@ struct run {
 struct queue {
 	/* Entries of the bands (pods of equal priority) that follow the present band. */
 	struct queued **at, **end;
-	struct run *heap;
+	struct band_run *heap;
 	size_t n;
 	/* True if queue_next() has returned the first entry of the first run, but has not removed
 	 * that entry yet. */
@@ -87,7 +87,7 @@ static uint64_t piece_of(const struct queued *q, size_t piece)
 
 static int by_piece(const void *x, const void *y)
 {
-	const struct keyed *a = x, *b = y;
+	const struct keyed_entry *a = x, *b = y;
 
 	return a->key < b->key ? -1 : a->key > b->key;
 }
@@ -128,7 +128,7 @@ static bool agrees(const struct agreement *x, size_t piece)
 	return piece < TEXT ? !(x->differs >> piece & 1) : (piece - TEXT + 1) * 8 <= x->text;
 }
 
-static void sort(struct keyed *k, size_t n, size_t piece, const struct agreement *all)
+static void sort(struct keyed_entry *k, size_t n, size_t piece, const struct agreement *all)
 {
 	bool same = true, sorted = true;
 
@@ -163,26 +163,26 @@ static void sort(struct keyed *k, size_t n, size_t piece, const struct agreement
  * That avoids most duplicates. */
 #define RECENT 8
 
-struct level {
+struct priority_level {
 	int64_t tenant, priority;
 };
 
 /* Returns the level of the pod: the pair of the tenant's and the pod's priority, before aging. */
-static struct level level_of(const struct queued *q)
+static struct priority_level level_of(const struct queued *q)
 {
-	return (struct level){q->class_->tenant->it->priority, q->priority};
+	return (struct priority_level){q->class_->tenant->it->priority, q->priority};
 }
 
 static int by_level(const void *x, const void *y)
 {
-	const struct level *a = x, *b = y;
+	const struct priority_level *a = x, *b = y;
 
 	if (a->tenant != b->tenant)
 		return a->tenant < b->tenant ? -1 : 1;
 	return a->priority < b->priority ? -1 : a->priority > b->priority;
 }
 
-static bool is_recent(const struct level *v, size_t n, const struct level *l)
+static bool is_recent(const struct priority_level *v, size_t n, const struct priority_level *l)
 {
 	for (size_t i = n > RECENT ? n - RECENT : 0; i < n; i++)
 		if (by_level(&v[i], l) == 0)
@@ -192,12 +192,12 @@ static bool is_recent(const struct level *v, size_t n, const struct level *l)
 
 /* Writes to v the levels (pairs of priorities) of all n entries, sorted; a level may occur more
  * than once. Returns the number of levels written. */
-static size_t levels_of(struct queued *const *q, size_t n, struct level *v)
+static size_t levels_of(struct queued *const *q, size_t n, struct priority_level *v)
 {
 	size_t levels = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct level l = level_of(q[i]);
+		const struct priority_level l = level_of(q[i]);
 
 		if (!is_recent(v, levels, &l))
 			v[levels++] = l;
@@ -217,10 +217,11 @@ static int64_t points_of(const struct queued *q, const struct world_aging *g, in
 /* Returns the priority that the pod reaches with these aging points: that of the highest level in v
  * that does not exceed the pod's priority plus points. The result needs no clamp, because all
  * levels in v are clamped already. */
-static int64_t reached(const struct level *v, size_t n, const struct queued *q, int64_t points)
+static int64_t reached(const struct priority_level *v, size_t n, const struct queued *q,
+		       int64_t points)
 {
-	const struct level most = {q->class_->tenant->it->priority,
-				   planning_add(q->priority, points)};
+	const struct priority_level most = {q->class_->tenant->it->priority,
+					    planning_add(q->priority, points)};
 	size_t from = 0, to = n;
 
 	while (to - from > 1) {
@@ -244,7 +245,7 @@ static void raise(struct queued **q, size_t n, const struct world *w, int64_t no
 		  struct arena *a)
 {
 	const struct world_aging *g = &w->aging;
-	struct level *v;
+	struct priority_level *v;
 	size_t levels;
 	bool same = true;
 
@@ -271,7 +272,7 @@ static void raise(struct queued **q, size_t n, const struct world *w, int64_t no
 struct queue *queue_new(struct queued **q, size_t n, const struct world *w, int64_t now_ms,
 			struct arena *a)
 {
-	struct keyed *k = arena_calloc(a, n + 1, sizeof(*k));
+	struct keyed_entry *k = arena_calloc(a, n + 1, sizeof(*k));
 	struct agreement all;
 
 	raise(q, n, w, now_ms, a);
@@ -292,8 +293,9 @@ struct queue *queue_sorted(struct queued **q, size_t n, struct arena *a)
 	for (size_t i = 0; i < n; i++)
 		if (q[i]->class_->tenant->number > tenants)
 			tenants = q[i]->class_->tenant->number;
-	*queue = (struct queue){
-		.at = q, .end = q + n, .heap = arena_calloc(a, tenants + 1, sizeof(struct run))};
+	*queue = (struct queue){.at = q,
+				.end = q + n,
+				.heap = arena_calloc(a, tenants + 1, sizeof(struct band_run))};
 	return queue;
 }
 
@@ -306,7 +308,7 @@ static __int128 share_of(const struct plan_tenant *t)
 	return (used + (held && held->nano > 0 ? held->nano : 0)) / weight;
 }
 
-static void measure(struct run *r)
+static void measure(struct band_run *r)
 {
 	r->borrows = quota_borrows(r->tenant);
 	r->share = share_of(r->tenant);
@@ -314,7 +316,7 @@ static void measure(struct run *r)
 
 /* True if run x is served before run y. The compared texts include their terminating NULs, so
  * neither is a prefix of the other. */
-static bool is_before(const struct run *x, const struct run *y)
+static bool is_before(const struct band_run *x, const struct band_run *y)
 {
 	const struct world_one *a = (*x->at)->pod, *b = (*y->at)->pod;
 
@@ -329,7 +331,7 @@ static bool is_before(const struct run *x, const struct run *y)
 
 static void sink(struct queue *q, size_t at)
 {
-	const struct run sinks = q->heap[at];
+	const struct band_run sinks = q->heap[at];
 	size_t child;
 
 	while ((child = 2 * at + 1) < q->n) {
@@ -354,9 +356,9 @@ static void open_band(struct queue *q)
 	struct queued *const first = *q->at;
 
 	while (q->at < q->end && of_one_band(*q->at, first)) {
-		struct run *r = &q->heap[q->n++];
+		struct band_run *r = &q->heap[q->n++];
 
-		*r = (struct run){.at = q->at, .tenant = (*q->at)->class_->tenant};
+		*r = (struct band_run){.at = q->at, .tenant = (*q->at)->class_->tenant};
 		measure(r);
 		while (q->at < q->end && of_one_band(*q->at, first) &&
 		       (*q->at)->class_->tenant == r->tenant)
@@ -370,7 +372,7 @@ static void open_band(struct queue *q)
 struct queued *queue_next(struct queue *q)
 {
 	if (q->taken) {
-		struct run *first = &q->heap[0];
+		struct band_run *first = &q->heap[0];
 
 		q->taken = false;
 		/* Compute the tenant's share again only if there is another run with which to

@@ -31,7 +31,7 @@ struct coming_of {
 };
 
 /* What a class of waiting pods found out, so that its next pods need not look again. */
-struct found {
+struct class_findings {
 	/* Bit for each group of units: its machines suit the class. */
 	uint64_t *suits;
 	/* Number of pods that one machine serves, of the type that serves the fewest; 0: none
@@ -59,7 +59,7 @@ struct reclaim {
 	/* By number of the tenant */
 	struct coming_of *coming_of;
 	/* By number of the class */
-	struct found *found;
+	struct class_findings *found;
 	/* Classes of earlier queue entries that got no machine, but would use machines that become
 	 * free. Later entries must not take machines that suit these classes. */
 	const struct plan_class **before;
@@ -165,7 +165,7 @@ static bool may_take(const struct candidate *c, const struct queued *q)
 
 /* --- waiting pods ----------------------------------------------------------------------------- */
 
-struct wish {
+struct reclaim_wish {
 	const struct queued *q;
 	/* Number of the entry's pods that have no machine yet; they are placed together or not at
 	 * all. */
@@ -256,7 +256,7 @@ static size_t room_on(const struct reclaim *r, const struct plan_class *c, const
 static size_t seat_on_coming(struct reclaim *r, const struct queued *q, size_t pods)
 {
 	const struct coming_of *of = &r->coming_of[q->class_->tenant->number];
-	struct found *f = &r->found[q->class_->number];
+	struct class_findings *f = &r->found[q->class_->number];
 
 	if (q->cell->topology || !of->n)
 		return pods;
@@ -332,7 +332,7 @@ static size_t give_coming(struct reclaim *r, const struct queued *q, size_t pods
 
 /* Adds to w->waited and w->weight the entry w->q and equal waiting pods after it in the queue.
  * Counts at most `room` pods in all. */
-static void measure(struct reclaim *r, struct wish *w, size_t room)
+static void measure(struct reclaim *r, struct reclaim_wish *w, size_t room)
 {
 	const struct queued *q = w->q;
 	const __int128 weight = reclaim_weight_of(&q->class_->pod->requests);
@@ -354,7 +354,7 @@ static void measure(struct reclaim *r, struct wish *w, size_t room)
  * is known to become free, the avoided time is the time until then, minus the duration of the move.
  * Otherwise it is estimated as the waiting time so far, plus the run time so far of the pods to be
  * displaced (an estimate of their remaining run time). */
-static __int128 saved_by(const struct reclaim *r, const struct wish *w)
+static __int128 saved_by(const struct reclaim *r, const struct reclaim_wish *w)
 {
 	const struct plan_expected *e = &r->p->plan->pods[w->q->at].expected;
 	int64_t left = INT64_MAX;
@@ -374,7 +374,7 @@ static __int128 saved_by(const struct reclaim *r, const struct wish *w)
 
 /* Moves the machine's capacity from its tenant's holdings to those of the waiting tenant (take
  * true) or back (take false). */
-static void move(struct reclaim *r, const struct wish *w, struct candidate *c, bool take)
+static void move(struct reclaim *r, const struct reclaim_wish *w, struct candidate *c, bool take)
 {
 	struct plan_tenant *to = w->q->class_->tenant;
 
@@ -386,7 +386,7 @@ static void move(struct reclaim *r, const struct wish *w, struct candidate *c, b
 	quota_moves(r->p, take ? c->tenant : to, take ? to : c->tenant, &c->claim->capacity);
 }
 
-static void give_back(struct reclaim *r, const struct wish *w, size_t root)
+static void give_back(struct reclaim *r, const struct reclaim_wish *w, size_t root)
 {
 	for (size_t i = root; i != SIZE_MAX; i = r->v[i].next)
 		if (r->v[i].taken)
@@ -395,7 +395,7 @@ static void give_back(struct reclaim *r, const struct wish *w, size_t root)
 
 /* Takes all machines of the unit, or none. They are taken one by one, so that each check counts
  * what the tenant has already lost. False: no machine is taken. */
-static bool take_unit(struct reclaim *r, const struct wish *w, size_t root)
+static bool take_unit(struct reclaim *r, const struct reclaim_wish *w, size_t root)
 {
 	struct candidate *u = &r->v[root];
 
@@ -426,9 +426,10 @@ static bool is_cheaper(const struct candidate *a, const struct candidate *b)
 }
 
 /* True if entry w->q can have the unit now. Sets unit.fits, the number of machines that suit. */
-static bool may_have(struct reclaim *r, const struct wish *w, struct reclaim_group *g, size_t root)
+static bool may_have(struct reclaim *r, const struct reclaim_wish *w, struct reclaim_group *g,
+		     size_t root)
 {
-	const struct found *f = &r->found[w->q->class_->number];
+	const struct class_findings *f = &r->found[w->q->class_->number];
 	const size_t at = (size_t)(g - r->groups.v);
 
 	planning_charge(r->p, w->q->class_->tenant, 4);
@@ -446,7 +447,7 @@ static bool may_have(struct reclaim *r, const struct wish *w, struct reclaim_gro
 
 /* Returns the root of the unit that costs least per suitable machine; SIZE_MAX: none is to be
  * had. */
-static size_t cheapest(struct reclaim *r, const struct wish *w)
+static size_t cheapest(struct reclaim *r, const struct reclaim_wish *w)
 {
 	size_t best = SIZE_MAX;
 
@@ -463,7 +464,7 @@ static size_t cheapest(struct reclaim *r, const struct wish *w)
 	return best;
 }
 
-static __int128 cost_of(const struct reclaim *r, const struct wish *w)
+static __int128 cost_of(const struct reclaim *r, const struct reclaim_wish *w)
 {
 	__int128 sum = 0;
 
@@ -474,7 +475,7 @@ static __int128 cost_of(const struct reclaim *r, const struct wish *w)
 
 /* Gives back units that are not needed. The units taken last are the most expensive and are given
  * back first. has: number of suitable machines taken. */
-static void prune(struct reclaim *r, struct wish *w, size_t has)
+static void prune(struct reclaim *r, struct reclaim_wish *w, size_t has)
 {
 	for (size_t i = w->n; i-- > 0;) {
 		const size_t fits = r->v[w->roots[i]].unit.fits;
@@ -487,7 +488,7 @@ static void prune(struct reclaim *r, struct wish *w, size_t has)
 	}
 }
 
-static bool seek(struct reclaim *r, struct wish *w)
+static bool seek(struct reclaim *r, struct reclaim_wish *w)
 {
 	size_t has = 0, root;
 
@@ -507,7 +508,7 @@ static bool seek(struct reclaim *r, struct wish *w)
 	return false;
 }
 
-static void say(struct reclaim *r, const struct wish *w)
+static void say(struct reclaim *r, const struct reclaim_wish *w)
 {
 	struct plan *plan = r->p->plan;
 	size_t pods = w->pods;
@@ -544,7 +545,7 @@ static void say(struct reclaim *r, const struct wish *w)
 /* True if the candidate's machine suits the class. Then also updates f->each: the type that serves
  * the fewest pods counts, so that enough machines are taken. */
 static bool suits(struct reclaim *r, const struct plan_class *c, const struct candidate *of,
-		  struct found *f)
+		  struct class_findings *f)
 {
 	const struct supply_type_offer *l = line_of(r, c, of->m, of->pool);
 	size_t n;
@@ -560,7 +561,7 @@ static bool suits(struct reclaim *r, const struct plan_class *c, const struct ca
 }
 
 /* Writes to *f which groups suit the class, and how many of its pods one machine serves. */
-static void look(struct reclaim *r, const struct plan_class *c, struct found *f)
+static void look(struct reclaim *r, const struct plan_class *c, struct class_findings *f)
 {
 	f->suits = arena_calloc(r->p->a, r->groups.n / 64 + 1, sizeof(*f->suits));
 	for (size_t i = 0; i < r->groups.n; i++) {
@@ -574,9 +575,9 @@ static void look(struct reclaim *r, const struct plan_class *c, struct found *f)
 
 /* Returns how many machines the w->pods pods need, assuming the instance type that serves the
  * fewest pods; 0: no machine suits. Sets w->each. */
-static size_t machines_for(struct reclaim *r, struct wish *w)
+static size_t machines_for(struct reclaim *r, struct reclaim_wish *w)
 {
-	struct found *f = &r->found[w->q->class_->number];
+	struct class_findings *f = &r->found[w->q->class_->number];
 
 	if (!f->suits)
 		look(r, w->q->class_, f);
@@ -605,7 +606,7 @@ static bool serve_by_coming(struct reclaim *r, const struct queued *q)
 /* Takes machines back for the r->left pods of entry q. False: none is taken. */
 static bool serve_by_taking(struct reclaim *r, const struct queued *q)
 {
-	struct wish w = {.q = q, .pods = r->left};
+	struct reclaim_wish w = {.q = q, .pods = r->left};
 
 	if (!r->groups.n || (q->gang && !is_alike(q->gang)))
 		return false;

@@ -49,7 +49,7 @@ static void key_machine(const struct candidate *c, struct capacities *known,
 	keys[CAPACITY] = (int64_t)number_of(known, &c->claim->capacity);
 }
 
-struct keys {
+struct group_keys {
 	int64_t v[KEYS];
 };
 
@@ -67,7 +67,7 @@ struct reclaim_grouping {
 	struct capacities known;
 	struct reclaim_groups out;
 	/* By index of the group: its keys. */
-	struct keys *keys;
+	struct group_keys *keys;
 	/* Hash table with open addressing: index of a group + 1; 0: empty. size: a power of two,
 	 * more than twice the number of units. */
 	size_t *table, size;
@@ -81,11 +81,11 @@ struct reclaim_grouping {
 	bool joined;
 };
 
-static struct keys keys_of(struct reclaim_grouping *x, size_t root)
+static struct group_keys keys_of(struct reclaim_grouping *x, size_t root)
 {
 	const struct candidate *c = &x->v[root];
 	int64_t other[MACHINE_KEYS];
-	struct keys k = {{0}};
+	struct group_keys k = {{0}};
 
 	key_machine(c, &x->known, k.v);
 	k.v[MACHINES] = (int64_t)c->unit.n;
@@ -99,7 +99,7 @@ static struct keys keys_of(struct reclaim_grouping *x, size_t root)
 
 /* Returns the index of the group with these keys, created if missing. Groups are numbered in the
  * order of their first units. */
-static size_t group_with(struct reclaim_grouping *x, const struct keys *k)
+static size_t group_with(struct reclaim_grouping *x, const struct group_keys *k)
 {
 	size_t at = hash_keyed(k, sizeof(*k), 0) & (x->size - 1);
 
@@ -121,7 +121,7 @@ static void join_some(struct reclaim_grouping *x)
 
 	x->p->work += 20 * (end - x->at);
 	for (; x->at < end; x->at++) {
-		struct keys k;
+		struct group_keys k;
 
 		if (x->v[x->at].root != x->at || x->v[x->at].unit.barred)
 			continue;

@@ -138,20 +138,20 @@ void world_columns(struct world *w, const char *const *names, size_t n)
 	w->columns_serial++;
 }
 
-struct keyed {
+struct keyed_object {
 	const char *key;
 	void *it;
 };
 
 static int by_key(const void *a, const void *b)
 {
-	return strcmp(((const struct keyed *)a)->key, ((const struct keyed *)b)->key);
+	return strcmp(((const struct keyed_object *)a)->key, ((const struct keyed_object *)b)->key);
 }
 
 static int by_age(const void *a, const void *b)
 {
-	const struct world_claim *x = ((const struct keyed *)a)->it,
-				 *y = ((const struct keyed *)b)->it;
+	const struct world_claim *x = ((const struct keyed_object *)a)->it,
+				 *y = ((const struct keyed_object *)b)->it;
 
 	if (x->created_ms != y->created_ms)
 		return x->created_ms < y->created_ms ? -1 : 1;
@@ -161,7 +161,7 @@ static int by_age(const void *a, const void *b)
 static const struct world_list *sorted(struct world_list *l, const struct map *m,
 				       int (*by)(const void *, const void *))
 {
-	struct keyed *k;
+	struct keyed_object *k;
 	struct map_iter it;
 
 	if (l->fresh)
@@ -169,7 +169,7 @@ static const struct world_list *sorted(struct world_list *l, const struct map *m
 	k = mem_calloc(map_size(m) + 1, sizeof(*k));
 	l->n = 0;
 	map_for_each (it, m)
-		k[l->n++] = (struct keyed){it.key, ((struct world_object *)it.value)->it};
+		k[l->n++] = (struct keyed_object){it.key, ((struct world_object *)it.value)->it};
 	qsort(k, l->n, sizeof(*k), by);
 	l->v = mem_realloc_array(l->v, l->n + 1, sizeof(*l->v));
 	for (size_t i = 0; i < l->n; i++)

@@ -168,7 +168,7 @@ struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struc
 
 /* --- spans (sets of blocks with the same value of one topology level) ------------------------- */
 
-static void measure(const struct blocks *b, struct span *s)
+static void measure(const struct blocks *b, struct block_span *s)
 {
 	for (size_t k = 0; k < b->nkinds; k++) {
 		const size_t left = b->kinds[k].left;
@@ -185,9 +185,9 @@ static void measure(const struct blocks *b, struct span *s)
 	planning_charge(b->p, b->tenant, s->n * b->nkinds);
 }
 
-struct span blocks_all(const struct blocks *b)
+struct block_span blocks_all(const struct blocks *b)
 {
-	struct span s = {.v = b->v, .n = b->n};
+	struct block_span s = {.v = b->v, .n = b->n};
 
 	measure(b, &s);
 	return s;
@@ -207,10 +207,11 @@ static int by_value(const void *x, const void *y)
 	return c ? c : a->at < b->at ? -1 : a->at > b->at;
 }
 
-struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n)
+struct block_span *blocks_spans(const struct blocks *b, const struct block_span *of, size_t level,
+				size_t *n)
 {
 	struct placed *v = arena_calloc(b->a, of->n + 1, sizeof(*v));
-	struct span *spans = arena_calloc(b->a, of->n + 1, sizeof(*spans)), *s = NULL;
+	struct block_span *spans = arena_calloc(b->a, of->n + 1, sizeof(*spans)), *s = NULL;
 	struct block **all = arena_calloc(b->a, of->n + 1, sizeof(struct block *));
 
 	for (size_t i = 0; i < of->n; i++)
@@ -222,7 +223,7 @@ struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t 
 		all[i] = v[i].block;
 		if (!s || !str_eq(s->value, v[i].value)) {
 			s = &spans[(*n)++];
-			*s = (struct span){.value = v[i].value, .v = &all[i]};
+			*s = (struct block_span){.value = v[i].value, .v = &all[i]};
 		}
 		s->n++;
 	}
@@ -233,7 +234,7 @@ struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t 
 
 /* True if span a is to be filled before span b when `pods` pods remain: first spans with room for
  * all of them, the smallest first; then the others, the largest first. */
-static bool is_before(const struct span *a, const struct span *b, size_t pods)
+static bool is_before(const struct block_span *a, const struct block_span *b, size_t pods)
 {
 	const bool whole = a->all >= pods, other = b->all >= pods;
 
@@ -244,10 +245,10 @@ static bool is_before(const struct span *a, const struct span *b, size_t pods)
 	return whole ? a->size < b->size : a->size > b->size;
 }
 
-void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t pods)
+void blocks_order(const struct blocks *b, struct block_span *s, size_t levels, size_t pods)
 {
 	struct block **out;
-	struct span *spans;
+	struct block_span *spans;
 	size_t n, at = 0;
 
 	if (!levels || s->n < 2)

@@ -57,7 +57,7 @@ struct blocks {
 	struct block **v;
 	size_t n;
 };
-struct span {
+struct block_span {
 	/* Label value of the topology level that all blocks of the span have; NULL: the blocks lack
 	 * the label, or the span contains all blocks of the tenant. */
 	const char *value;
@@ -75,10 +75,11 @@ struct span {
  * arena of the result. Call after supply_ask() for each kind. */
 struct blocks *blocks_new(struct planning *p, struct plan_tenant *t, const struct gang_kind *kinds,
 			  size_t nkinds, bool stock, int64_t until, struct arena *a);
-struct span blocks_all(const struct blocks *b);
+struct block_span blocks_all(const struct blocks *b);
 /* Divides span *of by the label of topology level number `level`. Returns the resulting spans,
  * sorted by label value; *n is their number. */
-struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t level, size_t *n);
+struct block_span *blocks_spans(const struct blocks *b, const struct block_span *of, size_t level,
+				size_t *n);
 /* Sorts the blocks of span *s into the order in which the gang's `pods` remaining pods should
  * fill them. `levels`: number of topology levels that are narrower than the span.
  *
@@ -86,6 +87,6 @@ struct span *blocks_spans(const struct blocks *b, const struct span *of, size_t 
  * no domain has room for all of them, the largest domain comes first; the next one is chosen in
  * the same way for the pods that do not fit into it. So few domains are used, and large ones stay
  * free as a whole. */
-void blocks_order(const struct blocks *b, struct span *s, size_t levels, size_t pods);
+void blocks_order(const struct blocks *b, struct block_span *s, size_t levels, size_t pods);
 
 #endif

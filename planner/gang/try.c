@@ -17,13 +17,13 @@
  * work. */
 #define DOMAINS_TRIED 4
 
-struct pod {
+struct gang_pod {
 	struct queued *q;
 	size_t kind;
 	/* 1 + index of the bin in which the pod is placed; 0: not placed. */
 	size_t bin;
 };
-struct kind {
+struct kind_state {
 	/* Topology state of this attempt only; NULL: no topology constraint restricts the pods. */
 	struct topology_cell *topology;
 	/* Search position, used only for pods without topology constraints and preferences. block:
@@ -41,10 +41,10 @@ struct gang_try {
 	struct plan_tenant *tenant;
 	/* v: the n pods of the gang that were not placed before the search. placed: how many of
 	 * them the present attempt has placed. */
-	struct pod *v;
+	struct gang_pod *v;
 	size_t n, placed;
 	struct gang_kind *kinds;
-	struct kind *states;
+	struct kind_state *states;
 	size_t nkinds;
 	struct blocks *blocks;
 	/* Blocks (sets of candidate locations with equal topology labels, blocks.h) of the present
@@ -68,8 +68,8 @@ struct gang_try {
 /* Returns the best bin of block b, from index *from on; CAPACITY_TABLE_NONE: none. The best bin is
  * the one with the lowest preference level (bins_level()); only levels lower than *level count.
  * Writes that bin's level to *level and the next search position to *from. */
-static size_t look_in(struct gang_try *t, const struct pod *x, const struct block *b, size_t *from,
-		      size_t *level)
+static size_t look_in(struct gang_try *t, const struct gang_pod *x, const struct block *b,
+		      size_t *from, size_t *level)
 {
 	const struct plan_class *c = t->kinds[x->kind].cell->class_;
 	struct topology_cell *topology = t->states[x->kind].topology;
@@ -88,9 +88,9 @@ static size_t look_in(struct gang_try *t, const struct pod *x, const struct bloc
 	return best;
 }
 
-static bool find_bin(struct gang_try *t, const struct pod *x, size_t *bin)
+static bool find_bin(struct gang_try *t, const struct gang_pod *x, size_t *bin)
 {
-	struct kind *k = &t->states[x->kind];
+	struct kind_state *k = &t->states[x->kind];
 	const bool plain = !k->topology && !t->kinds[x->kind].cell->class_->fit->nlevels;
 	size_t level = SIZE_MAX, from = plain ? k->fresh : 0, found;
 
@@ -111,7 +111,7 @@ static bool find_bin(struct gang_try *t, const struct pod *x, size_t *bin)
 	return *bin != CAPACITY_TABLE_NONE;
 }
 
-struct choice {
+struct machine_choice {
 	const struct block_machines *from;
 	struct supply_pool *pool;
 	struct world_stock *machine;
@@ -159,12 +159,13 @@ static struct world_stock *free_machine(const struct gang_try *t, const struct s
 
 /* Returns the time at which the chosen machine is free (supply_free_at()). Returns 0 if this is no
  * look-ahead, or if no machine is chosen. */
-static int64_t time_of(const struct gang_try *t, const struct choice *c)
+static int64_t time_of(const struct gang_try *t, const struct machine_choice *c)
 {
 	return t->ahead && c->from ? supply_free_at(t->p, c->machine) : 0;
 }
 
-static bool is_better(const struct gang_try *t, const struct choice *a, const struct choice *b)
+static bool is_better(const struct gang_try *t, const struct machine_choice *a,
+		      const struct machine_choice *b)
 {
 	const int64_t at = time_of(t, a), other = time_of(t, b);
 
@@ -188,14 +189,14 @@ static bool is_better(const struct gang_try *t, const struct choice *a, const st
 	return supply_by_worth(&a->machine->m, &b->machine->m) < 0;
 }
 
-static void weigh(struct gang_try *t, const struct pod *x, struct block_machines *m,
-		  struct choice *best)
+static void weigh(struct gang_try *t, const struct gang_pod *x, struct block_machines *m,
+		  struct machine_choice *best)
 {
 	const struct plan_class *c = t->kinds[x->kind].cell->class_;
 	struct topology_cell *topology = t->states[x->kind].topology;
 	const size_t most = topology ? topology_on_one(topology) : SIZE_MAX;
 	struct fit_pool *fp = &c->fit->pools[m->pool];
-	struct choice now = {.from = m, .pool = fp->pool};
+	struct machine_choice now = {.from = m, .pool = fp->pool};
 
 	planning_charge(t->p, t->tenant, 2);
 	if (!fp->n || !supply_has(fp->suits.options, (size_t)(m->option - fp->pool->options)) ||
@@ -217,7 +218,7 @@ static void weigh(struct gang_try *t, const struct pod *x, struct block_machines
 		*best = now;
 }
 
-static void note(struct gang_try *t, const struct choice *c)
+static void note(struct gang_try *t, const struct machine_choice *c)
 {
 	struct gang_ahead *x = t->ahead;
 
@@ -229,10 +230,10 @@ static void note(struct gang_try *t, const struct choice *c)
 /* Opens a claim for pod x on the best machine of the first block that has a suitable one; if
  * gang_ahead.anywhere is set, on the best machine of all blocks. *bin: index of the claim's bin.
  * False: no machine. */
-static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
+static bool open_one(struct gang_try *t, const struct gang_pod *x, size_t *bin)
 {
 	struct plan_class *c = t->kinds[x->kind].cell->class_;
-	struct choice best = {0};
+	struct machine_choice best = {0};
 	struct supply_choice offer;
 
 	for (size_t i = 0; i < c->fit->npools; i++)
@@ -253,10 +254,10 @@ static bool open_one(struct gang_try *t, const struct pod *x, size_t *bin)
 	return true;
 }
 
-static bool place(struct gang_try *t, struct pod *x)
+static bool place(struct gang_try *t, struct gang_pod *x)
 {
 	const struct plan_cell *cell = t->kinds[x->kind].cell;
-	struct kind *k = &t->states[x->kind];
+	struct kind_state *k = &t->states[x->kind];
 	size_t bin;
 
 	for (size_t i = 0; i < t->nkinds; i++)
@@ -280,7 +281,8 @@ static void begin(struct gang_try *t)
 		const struct plan_cell *c = t->kinds[i].cell;
 
 		t->marks[i] = bins_mark(c->class_->fit);
-		t->states[i] = (struct kind){.out = c->class_->impossible || c->class_->refused};
+		t->states[i] =
+			(struct kind_state){.out = c->class_->impossible || c->class_->refused};
 		if (c->topology)
 			t->states[i].topology = topology_cell(t->p, c->class_, c->profile);
 	}
@@ -306,7 +308,7 @@ static void begin(struct gang_try *t)
 static void undo(struct gang_try *t, bool keeps)
 {
 	for (size_t i = t->n; i-- > 0;) {
-		struct pod *x = &t->v[i];
+		struct gang_pod *x = &t->v[i];
 
 		if (x->bin && x->bin - 1 < t->nbins &&
 		    !(keeps && bins_at(t->tenant->bins, x->bin - 1)->kind != PLAN_ON_NODE))
@@ -349,7 +351,7 @@ static void place_all(struct gang_try *t)
 	while (more && !t->tenant->over) {
 		more = false;
 		for (size_t i = 0; i < t->n && t->placed < enough && !t->tenant->over; i++) {
-			struct kind *k = &t->states[t->v[i].kind];
+			struct kind_state *k = &t->states[t->v[i].kind];
 
 			if (t->v[i].bin || k->out)
 				continue;
@@ -389,7 +391,7 @@ static void tell(struct gang_try *t, struct gang_miss *miss)
 	supply_explain_try(t->p->supply, cell, &miss->reasons, &miss->nreasons);
 }
 
-static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
+static bool run(struct gang_try *t, struct block_span *s, bool stock, size_t levels,
 		struct gang_miss *miss)
 {
 	blocks_order(t->blocks, s, levels, t->n);
@@ -417,7 +419,7 @@ static bool run(struct gang_try *t, struct span *s, bool stock, size_t levels,
  * value. */
 static int by_worth(const void *x, const void *y)
 {
-	const struct span *a = x, *b = y;
+	const struct block_span *a = x, *b = y;
 
 	if (a->room != b->room)
 		return a->room > b->room ? -1 : 1;
@@ -463,10 +465,10 @@ static bool stand(const struct gang_try *t, size_t level, const char **value)
 	return any;
 }
 
-static bool try_level(struct gang_try *t, const struct span *all, size_t level, bool stock)
+static bool try_level(struct gang_try *t, const struct block_span *all, size_t level, bool stock)
 {
 	size_t n, tried = 0, enough = 0;
-	struct span *s = blocks_spans(t->blocks, all, level, &n);
+	struct block_span *s = blocks_spans(t->blocks, all, level, &n);
 	const char *value;
 	const bool stands = stand(t, level, &value);
 
@@ -483,7 +485,7 @@ static bool try_level(struct gang_try *t, const struct span *all, size_t level, 
 
 static bool try_all(struct gang_try *t, bool stock, struct gang_miss *miss)
 {
-	struct span all;
+	struct block_span all;
 
 	t->blocks = blocks_new(t->p, t->tenant, t->kinds, t->nkinds, stock,
 			       t->ahead ? t->ahead->until : 0, t->a);
@@ -554,7 +556,8 @@ static struct gang_try try_new(struct planning *p, struct plan_gang *g, struct a
 
 	for (size_t i = 0; i < g->n; i++)
 		if (!g->v[i]->seat)
-			t.v[t.n++] = (struct pod){.q = g->v[i], .kind = kind_of(&t, g->v[i]->cell)};
+			t.v[t.n++] =
+				(struct gang_pod){.q = g->v[i], .kind = kind_of(&t, g->v[i]->cell)};
 	for (size_t i = 0; i < t.nkinds; i++) {
 		bins_check(g->tenant->bins, t.kinds[i].cell->class_->fit);
 		if (!may || t.kinds[i].cell->class_->refused)

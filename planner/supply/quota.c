@@ -9,7 +9,7 @@
 
 /* Sums over a cohort for one resource. lent: how much the tenants together may lend. used: how much
  * the tenants together have beyond the parts of their quotas that are never lent. */
-struct row {
+struct cohort_sum {
 	const char *name;
 	__int128 lent, used;
 };
@@ -19,7 +19,7 @@ struct plan_cohort {
 	const char *name;
 	struct plan_tenant **v;
 	size_t n, cap;
-	struct row *rows;
+	struct cohort_sum *rows;
 	size_t nrows, rows_cap;
 	/* Value of planning.charged for which all values row.used were computed. */
 	uint64_t counted;
@@ -51,13 +51,13 @@ static __int128 beyond(__int128 held, __int128 kept)
 	return held > kept ? held - kept : 0;
 }
 
-static struct row *row_of(struct plan_cohort *c, const char *name)
+static struct cohort_sum *row_of(struct plan_cohort *c, const char *name)
 {
 	for (size_t i = 0; i < c->nrows; i++)
 		if (str_eq(c->rows[i].name, name))
 			return &c->rows[i];
 	c->rows = planning_wider(c->p->a, c->rows, &c->rows_cap, c->nrows + 1, sizeof(*c->rows));
-	c->rows[c->nrows] = (struct row){.name = name};
+	c->rows[c->nrows] = (struct cohort_sum){.name = name};
 	return &c->rows[c->nrows++];
 }
 
@@ -134,7 +134,7 @@ static bool passes_cohort(const struct plan_tenant *t, const char *name, __int12
 			  __int128 sum)
 {
 	const __int128 kept = kept_of(t, name);
-	const struct row *r;
+	const struct cohort_sum *r;
 
 	if (sum <= kept || sum == held)
 		return false;
@@ -266,7 +266,7 @@ const char *quota_text(struct planning *p, const struct plan_tenant *t, const ch
 	const char *cohort = "";
 
 	if (t->cohort && !passes_own(t, name, sum)) {
-		const struct row *r;
+		const struct cohort_sum *r;
 
 		count(t->cohort);
 		r = row_of(t->cohort, name);

@@ -4,7 +4,7 @@
 #include "planner/supply/reserve.h"
 
 /* Room in one bin, reserved for one pod of a party. used: the room is available again. */
-struct reserved {
+struct reserved_room {
 	size_t bin;
 	struct asks asks;
 	bool used;
@@ -14,7 +14,7 @@ struct reserved {
  * room to try; bins before it admitted no pod of the party, or have one. */
 struct reserve {
 	struct party *of;
-	struct reserved *v;
+	struct reserved_room *v;
 	size_t n, next, cap;
 	/* Number of the party among those of the tenant, in order of reserve_want(). */
 	size_t number;
@@ -103,7 +103,7 @@ void reserve_room(struct planning *p, const struct plan_cell *c, size_t bin)
 		if (!wants(r, c, t->nopened))
 			continue;
 		r->v = planning_wider(p->a, r->v, &r->cap, r->n + 1, sizeof(*r->v));
-		r->v[r->n] = (struct reserved){bin, largest(p, r->of), false};
+		r->v[r->n] = (struct reserved_room){bin, largest(p, r->of), false};
 		r->n += bins_reserve(t->bins, bin, r->v[r->n].asks);
 	}
 }
@@ -114,7 +114,7 @@ bool reserve_find(struct planning *p, struct plan_cell *c, size_t *at)
 	struct reserve *r = c->party->reserve;
 
 	while (r && r->next < r->n) {
-		struct reserved *x = &r->v[r->next++];
+		struct reserved_room *x = &r->v[r->next++];
 
 		planning_charge(p, t, 1);
 		bins_unreserve(t->bins, x->bin, x->asks);

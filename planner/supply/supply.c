@@ -326,7 +326,7 @@ static struct supply_option *look_at_line(struct supply *s, struct plan_cell *c,
 }
 
 /* Search of one pool for the offer of a new machine. */
-struct search {
+struct offer_search {
 	struct supply *s;
 	struct plan_cell *c;
 	struct fit_pool *fp;
@@ -341,7 +341,8 @@ struct search {
 
 /* Returns the total of the machines that the pods of x->rest need if offer l serves k of them, and
  * the first offer that is large enough serves the last ones. */
-static struct supply_total total_of(struct search *x, const struct supply_type_offer *l, size_t k)
+static struct supply_total total_of(struct offer_search *x, const struct supply_type_offer *l,
+				    size_t k)
 {
 	const struct supply_pool *pool = x->fp->pool;
 	const size_t n = x->rest->n + 1;
@@ -353,7 +354,7 @@ static struct supply_total total_of(struct search *x, const struct supply_type_o
 	return supply_total_of(l, k, n, at < pool->noffers ? &pool->offers[at] : NULL);
 }
 
-static void weigh(struct search *x, struct supply_option *o)
+static void weigh(struct offer_search *x, struct supply_option *o)
 {
 	struct pick *best = x->pick,
 		    now = {.from = x->fp, .offer = &x->fp->pool->offers[x->last], .option = o};
@@ -371,7 +372,7 @@ static void weigh(struct search *x, struct supply_option *o)
 
 /* Considers the first offer, from x->offer on, that is large enough for k pods and has a machine,
  * unless it was considered last. False: there is no such offer. */
-static bool consider(struct search *x, size_t k)
+static bool consider(struct offer_search *x, size_t k)
 {
 	const struct supply_pool *pool = x->fp->pool;
 	const struct asks asks = supply_asks_for(x->rest, k, x->s->asks);
@@ -395,7 +396,7 @@ static bool consider(struct search *x, size_t k)
 
 /* Considers the first offer that serves all n pods, after the first offer that serves one. False:
  * there is none, or it has more GPUs, so offers between the two may be better. */
-static bool one_serves_all(struct search *x, size_t n)
+static bool one_serves_all(struct offer_search *x, size_t n)
 {
 	const struct supply_type_offer *offers = x->fp->pool->offers;
 	const size_t first = x->last, serves = x->serves;
@@ -411,7 +412,7 @@ static bool one_serves_all(struct search *x, size_t n)
  * a pool with few offers, otherwise some of them. */
 #define FEW_OFFERS 64
 
-static void look_for_few(struct search *x)
+static void look_for_few(struct offer_search *x)
 {
 	const size_t n = x->rest->n + 1, growth = x->fp->pool->noffers > FEW_OFFERS ? 4 : SIZE_MAX;
 	bool missed = false;
@@ -460,13 +461,13 @@ static const struct supply_rest *rest_for(struct supply *s, const struct plan_ce
 static bool look_in(struct supply *s, struct plan_cell *c, struct fit_pool *fp,
 		    const struct suits *suits, struct rests *rests, struct pick *pick)
 {
-	struct search x = {.s = s,
-			   .c = c,
-			   .fp = fp,
-			   .suits = suits,
-			   .rest = rest_for(s, c, fp->pool, rests),
-			   .last = SIZE_MAX,
-			   .pick = pick};
+	struct offer_search x = {.s = s,
+				 .c = c,
+				 .fp = fp,
+				 .suits = suits,
+				 .rest = rest_for(s, c, fp->pool, rests),
+				 .last = SIZE_MAX,
+				 .pick = pick};
 
 	if (fp->pool->least_nodes)
 		look_for_few(&x);
