@@ -51,7 +51,7 @@ struct drop {
 	struct loop_timer limit;
 };
 
-struct machine {
+struct fabric_machine {
 	/* ID of the machine's server in the last snapshot; 0: not seen yet */
 	int64_t id;
 	int64_t fence;
@@ -188,7 +188,7 @@ static bool is_ours(int64_t server, void *arg)
 	struct map_iter it;
 
 	map_for_each (it, f->machines)
-		if (((const struct machine *)it.value)->id == server)
+		if (((const struct fabric_machine *)it.value)->id == server)
 			return true;
 	return false;
 }
@@ -210,12 +210,12 @@ static struct netris_cluster_editor *editor_of(struct fabric_state *f,
 	return l;
 }
 
-static struct machine *machine_of(struct fabric_state *f, const char *name)
+static struct fabric_machine *machine_of(struct fabric_state *f, const char *name)
 {
-	struct machine *m = map_get(f->machines, name);
+	struct fabric_machine *m = map_get(f->machines, name);
 
 	if (!m) {
-		m = mem_new(struct machine);
+		m = mem_new(struct fabric_machine);
 		map_put(f->machines, name, m);
 	}
 	return m;
@@ -246,7 +246,7 @@ static void told_where(struct netris_job *j, const struct netris_snapshot *l,
 		       const struct netris_machine *m)
 {
 	struct fabric_state *f = j->f;
-	struct machine *known = machine_of(f, j->name);
+	struct fabric_machine *known = machine_of(f, j->name);
 	unsigned n;
 	const struct netris_cluster *in = in_which(f, l, m->id, &n);
 	char why[200], *segment = in ? segment_of(f, in->name) : NULL;
@@ -484,7 +484,7 @@ static void on_look(const struct netris_snapshot *l, const struct err *e, void *
 static void on_start(void *arg)
 {
 	struct netris_job *j = arg;
-	struct machine *m = machine_of(j->f, j->name);
+	struct fabric_machine *m = machine_of(j->f, j->name);
 
 	/* mutant: netris-fence */
 	if (j->place && j->call.fence < m->fence) {

@@ -10,7 +10,7 @@
 
 /* --- list_owned ------------------------------------------------------------------------------- */
 
-static void ask_page(struct ask *k, const char *next);
+static void ask_page(struct ec2_ask *k, const char *next);
 
 static void add_missing(const struct elastic_instance *i, void *arg)
 {
@@ -20,7 +20,7 @@ static void add_missing(const struct elastic_instance *i, void *arg)
 	ec2_op_add(&copy, o);
 }
 
-static void list_over(struct ask *k)
+static void list_over(struct ec2_ask *k)
 {
 	struct op *o = k->op;
 
@@ -37,7 +37,7 @@ static bool is_up(const struct elastic_instance *i)
 	return i->state == ELASTIC_PENDING || i->state == ELASTIC_RUNNING;
 }
 
-static bool any_runs(const struct ask *k, enum market market)
+static bool any_runs(const struct ec2_ask *k, enum market market)
 {
 	const struct op *o = k->op;
 
@@ -50,13 +50,13 @@ static bool any_runs(const struct ask *k, enum market market)
 
 /* Logs that the end times of instances are unknown. This does not end the op: the list is valid
  * without end times, and the account may not permit the call. */
-static void say_unseen(const struct ask *k, const struct err *e)
+static void say_unseen(const struct ec2_ask *k, const struct err *e)
 {
 	log_warn("cannot read which instances the cloud will end",
 		 LOG_S("region", ec2_client_region(k->client)), LOG_E(e));
 }
 
-static void put_reserved_ends(struct ask *k, const struct err *e)
+static void put_reserved_ends(struct ec2_ask *k, const struct err *e)
 {
 	struct op *o = k->op;
 
@@ -64,7 +64,7 @@ static void put_reserved_ends(struct ask *k, const struct err *e)
 		say_unseen(k, e);
 	for (size_t i = 0; i < o->ninstances; i++) {
 		const char *id = o->instances[i].reservation;
-		const struct reserved *kept = id ? map_get(o->ep->reserved, id) : NULL;
+		const struct ec2_reservation *kept = id ? map_get(o->ep->reserved, id) : NULL;
 
 		if (kept && is_up(&o->instances[i]))
 			o->instances[i].ends_at = kept->ends_at;
@@ -72,7 +72,7 @@ static void put_reserved_ends(struct ask *k, const struct err *e)
 	list_over(k);
 }
 
-static void list_reserved(struct ask *k)
+static void list_reserved(struct ec2_ask *k)
 {
 	if (k->op->ep->cloud.reservations && any_runs(k, MARKET_RESERVED))
 		ec2_read_reservations(k, put_reserved_ends);
@@ -80,11 +80,11 @@ static void list_reserved(struct ask *k)
 		list_over(k);
 }
 
-static void ask_notices(struct ask *k, const char *next);
+static void ask_notices(struct ec2_ask *k, const char *next);
 
 static void on_notices(const struct ec2_reply *r, const struct err *e, void *arg)
 {
-	struct ask *k = arg;
+	struct ec2_ask *k = arg;
 	struct op *o = k->op;
 	const int64_t wall = loop_wall(loop_of(o->ep->group));
 	const char *next = NULL;
@@ -110,7 +110,7 @@ static void on_notices(const struct ec2_reply *r, const struct err *e, void *arg
 		list_reserved(k);
 }
 
-static void ask_notices(struct ask *k, const char *next)
+static void ask_notices(struct ec2_ask *k, const char *next)
 {
 	struct buf b;
 
@@ -119,7 +119,7 @@ static void ask_notices(struct ask *k, const char *next)
 	ec2_ask(k, "DescribeSpotInstanceRequests", &b, false, on_notices);
 }
 
-static void list_ends(struct ask *k)
+static void list_ends(struct ec2_ask *k)
 {
 	k->pages = 0;
 	if (any_runs(k, MARKET_SPOT))
@@ -130,7 +130,7 @@ static void list_ends(struct ask *k)
 
 static void on_page(const struct ec2_reply *r, const struct err *e, void *arg)
 {
-	struct ask *k = arg;
+	struct ec2_ask *k = arg;
 	struct op *o = k->op;
 	struct elastic_instance i;
 	const char *next;
@@ -159,7 +159,7 @@ static void on_page(const struct ec2_reply *r, const struct err *e, void *arg)
 		list_ends(k);
 }
 
-static void ask_page(struct ask *k, const char *next)
+static void ask_page(struct ec2_ask *k, const char *next)
 {
 	struct err e;
 	struct buf b;

@@ -40,7 +40,7 @@ static void add_given(struct op *o)
 }
 
 /* Returns the time at which EC2 ends the reservation's instances, Unix ms; 0: never. */
-static int64_t reservation_end(struct ask *k, struct ec2_reply_node item, bool block)
+static int64_t reservation_end(struct ec2_ask *k, struct ec2_reply_node item, bool block)
 {
 	const char *end = ec2_reply_text(item, "endDate", k->op->a);
 	int64_t at;
@@ -48,7 +48,7 @@ static int64_t reservation_end(struct ask *k, struct ec2_reply_node item, bool b
 	return end && str_to_time(end, &at) ? at - (block ? BLOCK_ENDS : 0) : 0;
 }
 
-static void add_reservation(struct ask *k, struct ec2_reply_node item)
+static void add_reservation(struct ec2_ask *k, struct ec2_reply_node item)
 {
 	struct op *o = k->op;
 	const char *region = ec2_client_region(k->client);
@@ -60,13 +60,13 @@ static void add_reservation(struct ask *k, struct ec2_reply_node item)
 		zone ? ec2_cloud_zone(&o->ep->cloud, region, zone) : NULL;
 	const struct provider_cloud_type *t =
 		ec2_cloud_type(&o->ep->cloud, ec2_reply_text(item, "instanceType", o->a));
-	struct reserved *kept;
+	struct ec2_reservation *kept;
 	struct offer *f;
 
 	if (!id || !z || !t || !str_eq(ec2_reply_text(item, "state", o->a), "active"))
 		return;
-	kept = mem_new(struct reserved);
-	*kept = (struct reserved){block, reservation_end(k, item, block)};
+	kept = mem_new(struct ec2_reservation);
+	*kept = (struct ec2_reservation){block, reservation_end(k, item, block)};
 	map_put(o->ep->reserved, id, kept);
 	add_offer(o, z, t, MARKET_RESERVED);
 	f = &o->offers[o->noffers - 1];
@@ -76,11 +76,11 @@ static void add_reservation(struct ask *k, struct ec2_reply_node item)
 	f->ends_at = kept->ends_at;
 }
 
-static void ask_reservations(struct ask *k, const char *next);
+static void ask_reservations(struct ec2_ask *k, const char *next);
 
 static void on_reservations(const struct ec2_reply *r, const struct err *e, void *arg)
 {
-	struct ask *k = arg;
+	struct ec2_ask *k = arg;
 	const char *next = NULL;
 
 	k->request = NULL;
@@ -95,7 +95,7 @@ static void on_reservations(const struct ec2_reply *r, const struct err *e, void
 		k->reserved_read(k, e);
 }
 
-static void ask_reservations(struct ask *k, const char *next)
+static void ask_reservations(struct ec2_ask *k, const char *next)
 {
 	struct buf b;
 
@@ -108,14 +108,14 @@ static void ask_reservations(struct ask *k, const char *next)
 	ec2_ask(k, "DescribeCapacityReservations", &b, false, on_reservations);
 }
 
-void ec2_read_reservations(struct ask *k, void (*done)(struct ask *k, const struct err *e))
+void ec2_read_reservations(struct ec2_ask *k, void (*done)(struct ec2_ask *k, const struct err *e))
 {
 	k->pages = 0;
 	k->reserved_read = done;
 	ask_reservations(k, NULL);
 }
 
-static void offered(struct ask *k, const struct err *e)
+static void offered(struct ec2_ask *k, const struct err *e)
 {
 	if (e)
 		ec2_op_keep_error(k->op, e);

@@ -58,7 +58,7 @@ struct op *ec2_op_new(struct provider *p, void *arg)
 	o->listed = map_new(NULL);
 	o->asks = mem_calloc(ep->nregions, sizeof(*o->asks));
 	for (size_t i = 0; i < ep->nregions; i++)
-		o->asks[i] = (struct ask){.op = o, .client = ep->regions[i]};
+		o->asks[i] = (struct ec2_ask){.op = o, .client = ep->regions[i]};
 	loop_defer_init(&o->defer, ep->group, op_end, o);
 	list_push_back(&ep->ops, &o->link);
 	return o;
@@ -76,7 +76,7 @@ void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const cha
 	loop_defer(&o->defer);
 }
 
-void ec2_ask_over(struct ask *k)
+void ec2_ask_over(struct ec2_ask *k)
 {
 	if (--k->op->pending == 0)
 		op_end(k->op);
@@ -90,7 +90,7 @@ void ec2_op_add(const struct elastic_instance *i, void *arg)
 	o->instances[o->ninstances++] = *i;
 }
 
-struct ask *ec2_ask_of(struct op *o, const char *region)
+struct ec2_ask *ec2_ask_of(struct op *o, const char *region)
 {
 	for (size_t i = 0; i < o->ep->nregions; i++)
 		if (str_eq(ec2_client_region(o->asks[i].client), region))
@@ -98,7 +98,7 @@ struct ask *ec2_ask_of(struct op *o, const char *region)
 	return NULL;
 }
 
-void ec2_ask(struct ask *k, const char *action, struct buf *form, bool changes,
+void ec2_ask(struct ec2_ask *k, const char *action, struct buf *form, bool changes,
 	     void (*done)(const struct ec2_reply *r, const struct err *e, void *arg))
 {
 	struct ec2_call c = {.action = action,

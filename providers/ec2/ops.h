@@ -21,7 +21,7 @@
 #define EC2_PAGE "200"
 #define EC2_PAGES_MAX 500
 
-struct reserved {
+struct ec2_reservation {
 	bool block;
 	/* Time at which EC2 ends the instances of the reservation, Unix ms; 0: never */
 	int64_t ends_at;
@@ -34,18 +34,18 @@ struct ec2_provider {
 	struct ec2_client **regions;
 	size_t nregions;
 	struct ec2_known *known;
-	/* Reservations seen so far: id -> struct reserved */
+	/* Reservations seen so far: id -> struct ec2_reservation */
 	struct map *reserved;
 	struct list ops;
 };
 
 struct op;
-struct ask {
+struct ec2_ask {
 	struct op *op;
 	struct ec2_client *client;
 	struct ec2_request *request;
 	unsigned pages;
-	void (*reserved_read)(struct ask *k, const struct err *e);
+	void (*reserved_read)(struct ec2_ask *k, const struct err *e);
 };
 struct op {
 	struct list link;
@@ -53,7 +53,7 @@ struct op {
 	struct arena *a;
 	/* Ends an op that sends no request, in the next loop turn. */
 	struct loop_defer defer;
-	struct ask *asks;
+	struct ec2_ask *asks;
 	size_t pending;
 	/* Ids of the instances that the cloud has listed so far. */
 	struct map *listed;
@@ -87,11 +87,11 @@ void ec2_op_refuse(struct op *o, enum err_kind kind, const char *text, const cha
 void ec2_op_add(const struct elastic_instance *i, void *op);
 
 /* Returns the op's ask for the region; NULL: the region is not configured. */
-struct ask *ec2_ask_of(struct op *o, const char *region);
-void ec2_ask(struct ask *k, const char *action, struct buf *form, bool changes,
+struct ec2_ask *ec2_ask_of(struct op *o, const char *region);
+void ec2_ask(struct ec2_ask *k, const char *action, struct buf *form, bool changes,
 	     void (*done)(const struct ec2_reply *r, const struct err *e, void *arg));
 /* Ends ask k. If k was the op's last ask in progress, ends the op. */
-void ec2_ask_over(struct ask *k);
+void ec2_ask_over(struct ec2_ask *k);
 
 /* Implements provider_elastic_ops.list_owned. Defined in list.c. */
 void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_done *done,
@@ -100,6 +100,6 @@ void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_d
 void ec2_offers(struct provider *p, elastic_offers_done *done, void *arg);
 /* Reads the account's reservations in the region of k into the op's offers and into ep->reserved.
  * done(): e is not NULL if some reservations could not be read. Defined in offers.c. */
-void ec2_read_reservations(struct ask *k, void (*done)(struct ask *k, const struct err *e));
+void ec2_read_reservations(struct ec2_ask *k, void (*done)(struct ec2_ask *k, const struct err *e));
 
 #endif

@@ -30,7 +30,7 @@
 
 static void on_launched(const struct ec2_reply *r, const struct err *e, void *arg)
 {
-	struct ask *k = arg;
+	struct ec2_ask *k = arg;
 	struct op *o = k->op;
 	struct elastic_instance i;
 	struct err less;
@@ -86,7 +86,7 @@ static void ec2_launch(struct provider *p, const struct elastic_launch *l,
 			       .zone = ec2_cloud_zone(&ep->cloud, l->offer.region, l->offer.zone),
 			       .type = ec2_cloud_type(&ep->cloud, l->offer.type)};
 	const char *why = unfit(ep, l, &at);
-	const struct reserved *kept;
+	const struct ec2_reservation *kept;
 	struct buf form;
 
 	o->done = done;
@@ -120,7 +120,7 @@ static void ec2_launch(struct provider *p, const struct elastic_launch *l,
 
 static void on_terminated(const struct ec2_reply *r, const struct err *e, void *arg)
 {
-	struct ask *k = arg;
+	struct ec2_ask *k = arg;
 	struct op *o = k->op;
 	struct elastic_instance i = {.id = o->id, .region = o->region};
 	struct ec2_reply_node item = {NULL};
@@ -142,7 +142,7 @@ static void ec2_terminate(struct provider *p, const char *region, const char *id
 			  bool (*may_act)(void *arg), elastic_instances_done *done, void *arg)
 {
 	struct op *o = ec2_op_new(p, arg);
-	struct ask *k = ec2_ask_of(o, region);
+	struct ec2_ask *k = ec2_ask_of(o, region);
 	struct buf b;
 
 	o->done = done;
