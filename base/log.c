@@ -53,7 +53,7 @@ void log_clock(int64_t (*wall_ms)(void *arg), void *arg)
 
 /* --- one line --- */
 
-struct line {
+struct log_line {
 	bool json;
 	/* True: the current field does not fit. */
 	bool over;
@@ -63,7 +63,7 @@ struct line {
 	char text[LINE];
 };
 
-static void add(struct line *l, const char *s, size_t n)
+static void add(struct log_line *l, const char *s, size_t n)
 {
 	if (l->over || n > LINE - TAIL - l->len) {
 		l->over = true;
@@ -73,7 +73,7 @@ static void add(struct line *l, const char *s, size_t n)
 	l->len += n;
 }
 
-static void adds(struct line *l, const char *s)
+static void adds(struct log_line *l, const char *s)
 {
 	add(l, s, strlen(s));
 }
@@ -87,7 +87,7 @@ static bool is_plain(int32_t c)
 	       c != 0xfeff;
 }
 
-static void add_quoted(struct line *l, const char *s)
+static void add_quoted(struct log_line *l, const char *s)
 {
 	size_t left = strnlen(s, VALUE + 1), used;
 	bool cut = left > VALUE;
@@ -133,7 +133,7 @@ static bool is_word(const char *s)
 	return n > 0 && s[n] == '\0' && n <= VALUE;
 }
 
-static void add_key(struct line *l, const char *key)
+static void add_key(struct log_line *l, const char *key)
 {
 	if (l->json) {
 		if (l->len > 1)
@@ -149,7 +149,7 @@ static void add_key(struct line *l, const char *key)
 }
 
 /* Ends a field that began at offset `before`; removes it again if it does not fit completely. */
-static void end_field(struct line *l, size_t before)
+static void end_field(struct log_line *l, size_t before)
 {
 	if (!l->over)
 		return;
@@ -158,7 +158,7 @@ static void end_field(struct line *l, size_t before)
 	l->cut = true;
 }
 
-static void add_str(struct line *l, const char *key, const char *value)
+static void add_str(struct log_line *l, const char *key, const char *value)
 {
 	size_t before = l->len;
 
@@ -172,7 +172,7 @@ static void add_str(struct line *l, const char *key, const char *value)
 	end_field(l, before);
 }
 
-static void add_int(struct line *l, const char *key, int64_t value)
+static void add_int(struct log_line *l, const char *key, int64_t value)
 {
 	size_t before = l->len;
 	char text[24];
@@ -183,7 +183,7 @@ static void add_int(struct line *l, const char *key, int64_t value)
 	end_field(l, before);
 }
 
-static void add_err(struct line *l, const char *key, const struct err *e)
+static void add_err(struct log_line *l, const char *key, const struct err *e)
 {
 	char name[64];
 
@@ -197,7 +197,7 @@ static void add_err(struct line *l, const char *key, const struct err *e)
 		add_str(l, name, e->where);
 }
 
-static void compose(struct line *l, enum log_level level, int64_t now_ms, const char *message,
+static void compose(struct log_line *l, enum log_level level, int64_t now_ms, const char *message,
 		    const struct log_field *f)
 {
 	static const char *const names[] = {"debug", "info", "warn", "error"};
@@ -255,7 +255,7 @@ static int64_t system_ms(void)
 
 void log_write(enum log_level level, const char *message, const struct log_field *fields)
 {
-	struct line l;
+	struct log_line l;
 	int saved = errno;
 
 	if ((int)level < atomic_load(&out.least))

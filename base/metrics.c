@@ -400,7 +400,7 @@ static const char *number(double x, char out[static 32])
 }
 
 /* A page in one of the two formats. */
-struct page {
+struct metrics_page {
 	struct buf *out;
 	/* True: OpenMetrics 1.0; false: Prometheus text 0.0.4 */
 	bool open;
@@ -414,7 +414,7 @@ static int name_len(const struct metric *f, bool open)
 	return (int)(open && f->type == COUNTER ? n - strlen("_total") : n);
 }
 
-static void write_help(const struct metric *f, const struct page *p)
+static void write_help(const struct metric *f, const struct metrics_page *p)
 {
 	static const char *const types[] = {"counter", "gauge", "histogram"};
 	const int n = name_len(f, p->open);
@@ -436,7 +436,7 @@ static void write_help(const struct metric *f, const struct page *p)
 /* Writes one line of a family without the end of the line. ending: suffix of the family's name
  * ("_bucket"); extra: one more label behind the others, "" for none. */
 static void write_value(const struct metric *f, const char *ending, const char *labels,
-			const char *extra, const char *value, const struct page *p)
+			const char *extra, const char *value, const struct metrics_page *p)
 {
 	bool any = *labels || *extra;
 
@@ -445,7 +445,7 @@ static void write_value(const struct metric *f, const char *ending, const char *
 }
 
 static void write_line(const struct metric *f, const char *ending, const char *labels,
-		       const char *extra, const char *value, const struct page *p)
+		       const char *extra, const char *value, const struct metrics_page *p)
 {
 	write_value(f, ending, labels, extra, value, p);
 	buf_puts(p->out, "\n");
@@ -471,7 +471,7 @@ static const char *seconds(int64_t ms, char out[static 32])
 
 /* Writes when the series was created. */
 static void write_created(const struct metric *f, const char *labels, const struct series *s,
-			  const struct page *p)
+			  const struct metrics_page *p)
 {
 	char text[32];
 
@@ -481,7 +481,7 @@ static void write_created(const struct metric *f, const char *labels, const stru
 			   seconds(s->created, text));
 }
 
-static void write_exemplar(const struct series *s, size_t bucket, const struct page *p)
+static void write_exemplar(const struct series *s, size_t bucket, const struct metrics_page *p)
 {
 	const struct exemplar *x = s->exemplars ? &s->exemplars[bucket] : NULL;
 	char value[32], at[32];
@@ -512,7 +512,7 @@ static struct series *without_events(const struct metric *f, const struct series
 }
 
 static void write_histogram(const struct metric *f, const char *labels, const struct series *s,
-			    const struct page *p)
+			    const struct metrics_page *p)
 {
 	uint64_t below = 0;
 	char le[48], text[32];
@@ -531,7 +531,7 @@ static void write_histogram(const struct metric *f, const char *labels, const st
 }
 
 static void write_series(const struct metric *f, const char *labels, const struct series *s,
-			 const struct page *p)
+			 const struct metrics_page *p)
 {
 	char text[32];
 
@@ -544,7 +544,7 @@ static void write_series(const struct metric *f, const char *labels, const struc
 		write_created(f, labels, s, p);
 }
 
-static void write_family(const struct metric *f, const struct page *p)
+static void write_family(const struct metric *f, const struct metrics_page *p)
 {
 	struct map_iter it;
 
@@ -557,7 +557,7 @@ static void write_family(const struct metric *f, const struct page *p)
 	}
 }
 
-static void write_page(const struct metrics *m, const struct page *p)
+static void write_page(const struct metrics *m, const struct metrics_page *p)
 {
 	struct map_iter it;
 
@@ -567,11 +567,11 @@ static void write_page(const struct metrics *m, const struct page *p)
 
 void metrics_write(const struct metrics *m, struct buf *out)
 {
-	write_page(m, &(struct page){.out = out});
+	write_page(m, &(struct metrics_page){.out = out});
 }
 
 void metrics_write_open(const struct metrics *m, struct buf *out)
 {
-	write_page(m, &(struct page){.out = out, .open = true});
+	write_page(m, &(struct metrics_page){.out = out, .open = true});
 	buf_puts(out, "# EOF\n");
 }

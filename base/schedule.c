@@ -53,7 +53,7 @@ static const struct unit units[FIELDS] = {
 };
 
 /* A part of the schedule's text: the characters from p up to, but not including, end. */
-struct span {
+struct text_span {
 	const char *p, *end;
 };
 /* One comma-separated part of a field: FROM-TO/STEP. */
@@ -61,24 +61,24 @@ struct part {
 	int from, to, step;
 	bool any;
 	/* FROM and TO as written, for error messages. */
-	struct span low, high;
+	struct text_span low, high;
 };
 
-static struct span until(struct span s, const char *separators)
+static struct text_span until(struct text_span s, const char *separators)
 {
-	struct span out = {s.p, s.p};
+	struct text_span out = {s.p, s.p};
 
 	while (out.end < s.end && !strchr(separators, *out.end))
 		out.end++;
 	return out;
 }
 
-static int width(struct span s)
+static int width(struct text_span s)
 {
 	return (int)(s.end - s.p);
 }
 
-static bool digits(struct span *s, int *out)
+static bool digits(struct text_span *s, int *out)
 {
 	const char *begin = s->p;
 	int v = 0;
@@ -89,7 +89,7 @@ static bool digits(struct span *s, int *out)
 	return s->p > begin;
 }
 
-static bool value(const struct unit *u, struct span *s, struct span *text, int *out)
+static bool value(const struct unit *u, struct text_span *s, struct text_span *text, int *out)
 {
 	*text = *s;
 	for (int i = 0; u->names && u->names[i]; i++)
@@ -105,7 +105,7 @@ static bool value(const struct unit *u, struct span *s, struct span *text, int *
 	return true;
 }
 
-static bool next_is(struct span *s, char c)
+static bool next_is(struct text_span *s, char c)
 {
 	if (s->p >= s->end || *s->p != c)
 		return false;
@@ -113,7 +113,7 @@ static bool next_is(struct span *s, char c)
 	return true;
 }
 
-static bool range(const struct unit *u, struct span *s, struct part *out)
+static bool range(const struct unit *u, struct text_span *s, struct part *out)
 {
 	*out = (struct part){.from = u->min, .to = u->max, .step = 1, .any = true};
 	if (next_is(s, '*') || next_is(s, '?'))
@@ -128,7 +128,7 @@ static bool range(const struct unit *u, struct span *s, struct part *out)
 	return true;
 }
 
-static bool part(const struct unit *u, struct span s, struct part *out)
+static bool part(const struct unit *u, struct text_span s, struct part *out)
 {
 	if (!range(u, &s, out))
 		return false;
@@ -142,7 +142,7 @@ static bool part(const struct unit *u, struct span s, struct part *out)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-static int wrong_part(const struct unit *u, struct span s, struct err *e)
+static int wrong_part(const struct unit *u, struct text_span s, struct err *e)
 {
 	return err_set(e, ERR_INVALID, 0,
 		       "%s \"%.*s\": want %d to %d%s, such as *, */2, %s or %s-%s", u->name,
@@ -152,7 +152,8 @@ static int wrong_part(const struct unit *u, struct span s, struct err *e)
 
 /* Sets the error for a range that ends before it begins, such as "50-10" for minutes. The author
  * probably means the union of "50-59" and "0-10", so the error suggests these two ranges. */
-static int wrong_order(const struct unit *u, struct span s, const struct part *r, struct err *e)
+static int wrong_order(const struct unit *u, struct text_span s, const struct part *r,
+		       struct err *e)
 {
 	char before[32], after[32];
 
@@ -180,10 +181,11 @@ static int wrong_shape(const char *s, struct err *e)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int read_field(const struct unit *u, struct span s, uint64_t *bits, bool *any, struct err *e)
+static int read_field(const struct unit *u, struct text_span s, uint64_t *bits, bool *any,
+		      struct err *e)
 {
 	for (;; s.p++) {
-		struct span one = until(s, ",");
+		struct text_span one = until(s, ",");
 		struct part r;
 
 		if (!part(u, one, &r))
@@ -214,9 +216,9 @@ static const char *without_macro(const char *s)
 }
 
 /* Splits s at white space; returns the number of fields, at most FIELDS + 1. */
-static int split(const char *s, struct span out[static FIELDS + 1])
+static int split(const char *s, struct text_span out[static FIELDS + 1])
 {
-	struct span rest = {s, s + strlen(s)};
+	struct text_span rest = {s, s + strlen(s)};
 	int n = 0;
 
 	for (; n <= FIELDS; n++) {
@@ -231,7 +233,7 @@ static int split(const char *s, struct span out[static FIELDS + 1])
 
 static int parse(const char *s, struct cron *c, struct err *e)
 {
-	struct span fields[FIELDS + 1];
+	struct text_span fields[FIELDS + 1];
 
 	*c = (struct cron){.any = {false}};
 	s = without_macro(s);

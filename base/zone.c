@@ -220,7 +220,7 @@ static void expand(struct zone *z, const struct rule *r)
 /* --- the file --------------------------------------------------------------------------------- */
 
 /* One of the two blocks of a file: the counts of its header, and where its lists begin. */
-struct block {
+struct zone_block {
 	uint32_t isut, isstd, leaps, times, types, chars;
 	const uint8_t *data;
 	size_t size;
@@ -236,7 +236,7 @@ static uint64_t big_endian(const uint8_t *p, int bytes)
 }
 
 /* Reads the block whose header is at p. time: bytes of one time. */
-static bool read_block(const uint8_t *p, size_t len, size_t time, struct block *b)
+static bool read_block(const uint8_t *p, size_t len, size_t time, struct zone_block *b)
 {
 	if (len < HEADER || memcmp(p, "TZif", 4) != 0 || p[4] < '2')
 		return false;
@@ -256,7 +256,7 @@ static bool read_block(const uint8_t *p, size_t len, size_t time, struct block *
 	return b->size <= len - HEADER;
 }
 
-static bool read_changes(struct zone *z, const struct block *b)
+static bool read_changes(struct zone *z, const struct zone_block *b)
 {
 	const uint8_t *type_of = b->data + (size_t)b->times * 8, *types = type_of + b->times;
 
@@ -300,7 +300,7 @@ static bool read_last_line(struct zone *z, const uint8_t *p, size_t len)
 int zone_parse(const void *bytes, size_t len, struct zone **out, struct err *e)
 {
 	struct zone *z = mem_new(struct zone);
-	struct block old, b;
+	struct zone_block old, b;
 
 	if (read_block(bytes, len, 4, &old)) {
 		const size_t past = HEADER + old.size;

@@ -189,14 +189,14 @@ static void draw_machines(struct draw *d)
 
 /* Sizes in columns that are the same for the blocks of all racks. across: number of blocks side by
  * side. */
-struct blocks {
+struct rack_blocks {
 	size_t label, cells, width, across;
 };
 
-static struct blocks blocks_of(const struct draw *d)
+static struct rack_blocks blocks_of(const struct draw *d)
 {
 	const struct top_view *v = d->v;
-	struct blocks b = {.label = 1, .cells = 1, .across = 1};
+	struct rack_blocks b = {.label = 1, .cells = 1, .across = 1};
 
 	for (size_t i = 0; i < v->nracks; i++) {
 		size_t n = strlen(v->racks[i].name);
@@ -213,7 +213,7 @@ static struct blocks blocks_of(const struct draw *d)
 	return b;
 }
 
-static void draw_block(struct draw *d, const struct blocks *b, size_t at, bool chosen)
+static void draw_block(struct draw *d, const struct rack_blocks *b, size_t at, bool chosen)
 {
 	const struct top_view *v = d->v;
 	const struct top_rack *r = &v->racks[at];
@@ -242,7 +242,7 @@ static void draw_block(struct draw *d, const struct blocks *b, size_t at, bool c
 
 static size_t rack_lines(const struct draw *d)
 {
-	struct blocks b = blocks_of(d);
+	struct rack_blocks b = blocks_of(d);
 
 	if (!d->v->nracks || (d->v->nracks == 1 && !*d->v->racks[0].name))
 		return 0;
@@ -252,7 +252,7 @@ static size_t rack_lines(const struct draw *d)
 static void draw_racks(struct draw *d, bool choose)
 {
 	const struct top_view *v = d->v;
-	struct blocks b = blocks_of(d);
+	struct rack_blocks b = blocks_of(d);
 	size_t from, room;
 
 	screen_line(d->s, SCREEN_BOLD,

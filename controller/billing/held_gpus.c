@@ -9,14 +9,14 @@
  * status.usage is not written for a long time, the two oldest spans are merged. */
 #define SPANS 32
 
-struct span {
+struct held_span {
 	int64_t from, to;
 	/* Reserved amount in thousandths of a GPU, multiplied by the duration in ms */
 	int64_t work;
 };
 
-struct row {
-	struct span v[SPANS];
+struct held_spans {
+	struct held_span v[SPANS];
 	size_t n;
 	/* The span that has not ended: its beginning (Unix ms), and thousandths of a GPU; milli 0:
 	 * no such span */
@@ -24,7 +24,7 @@ struct row {
 };
 
 struct held_gpus {
-	/* Key: name of a tenant; value: struct row */
+	/* Key: name of a tenant; value: struct held_spans */
 	struct map *rows;
 };
 
@@ -44,7 +44,7 @@ void held_gpus_free(struct held_gpus *h)
 	free(h);
 }
 
-static int64_t work_of(const struct span *s, int64_t since)
+static int64_t work_of(const struct held_span *s, int64_t since)
 {
 	const int64_t from = s->from > since ? s->from : since;
 
@@ -53,13 +53,13 @@ static int64_t work_of(const struct span *s, int64_t since)
 	return (int64_t)((__int128)s->work * (s->to - from) / (s->to - s->from));
 }
 
-static struct span span_of(int64_t from, int64_t to, int64_t milli)
+static struct held_span span_of(int64_t from, int64_t to, int64_t milli)
 {
-	return (struct span){from, to, (to - from) * milli};
+	return (struct held_span){from, to, (to - from) * milli};
 }
 
 /* Merges the two oldest spans of r into one. */
-static void merge(struct row *r)
+static void merge(struct held_spans *r)
 {
 	r->v[0].work += r->v[1].work;
 	r->v[0].to = r->v[1].to;
@@ -70,12 +70,12 @@ static void merge(struct row *r)
 
 void held_gpus_set(struct held_gpus *h, const char *tenant, int64_t milli, int64_t now)
 {
-	struct row *r = map_get(h->rows, tenant);
+	struct held_spans *r = map_get(h->rows, tenant);
 
 	if (!r && !milli)
 		return;
 	if (!r) {
-		r = mem_new(struct row);
+		r = mem_new(struct held_spans);
 		map_put(h->rows, tenant, r);
 	}
 	if (r->milli == milli)
@@ -90,8 +90,8 @@ void held_gpus_set(struct held_gpus *h, const char *tenant, int64_t milli, int64
 
 int64_t held_gpus_seconds(const struct held_gpus *h, const char *tenant, int64_t since, int64_t now)
 {
-	const struct row *r = h ? map_get(h->rows, tenant) : NULL;
-	struct span open;
+	const struct held_spans *r = h ? map_get(h->rows, tenant) : NULL;
+	struct held_span open;
 	int64_t sum = 0;
 
 	if (!r)

@@ -18,7 +18,7 @@
 /* Number of objects that the check looks at in one loop turn */
 #define CHECKED_EACH_TURN 100
 
-struct group {
+struct tally_group {
 	struct arena *a;
 	const char *key;
 	int64_t n;
@@ -29,10 +29,10 @@ struct group {
 
 enum kind { MACHINES, CLAIMS, KINDS };
 
-struct counts {
-	/* Key: name of an object; value: struct group, owned by `groups` */
+struct tally_counts {
+	/* Key: name of an object; value: struct tally_group, owned by `groups` */
 	struct map *rows;
-	/* Key: struct group.key; value: struct group */
+	/* Key: struct tally_group.key; value: struct tally_group */
 	struct map *groups;
 	/* Names of the marked objects */
 	struct map *marked;
@@ -40,7 +40,7 @@ struct counts {
 
 struct supply_tally {
 	struct context *c;
-	struct counts of[KINDS];
+	struct tally_counts of[KINDS];
 	/* True: all objects are marked, whether `marked` has them or not */
 	bool all;
 	struct loop_timer timer;
@@ -59,7 +59,7 @@ static const enum object_kind_id kinds[KINDS] = {
 
 static void group_free(void *p)
 {
-	struct group *g = p;
+	struct tally_group *g = p;
 
 	arena_free(g->a);
 	free(g);
@@ -67,7 +67,7 @@ static void group_free(void *p)
 
 /* Returns the key of the Machine's group, in the arena; *as: the properties of the group. */
 static const char *machine_key(const struct context *c, const struct machine *m, struct arena *a,
-			       struct group *as)
+			       struct tally_group *as)
 {
 	const enum machine_state state = machine_state_find(str_or(m->status.state, "known"));
 	struct supply_machines *g = &as->machines;
@@ -87,7 +87,7 @@ static const char *machine_key(const struct context *c, const struct machine *m,
 
 /* Returns the key of the claim's group, in the arena; NULL: the claim does not count. */
 static const char *claim_key(const struct context *c, const struct node_claim *n, struct arena *a,
-			     struct group *as)
+			     struct tally_group *as)
 {
 	const struct machine *m = machine_named_by(c, n);
 	const struct provider_object *p = provider_of_claim(c, n);
@@ -103,25 +103,26 @@ static const char *claim_key(const struct context *c, const struct node_claim *n
 }
 
 static const char *key_of(const struct supply_tally *t, enum kind k, const char *name,
-			  struct arena *a, struct group *as)
+			  struct arena *a, struct tally_group *as)
 {
 	const struct kube_entry *en = kube_cache_get(t->c->cache[kinds[k]], "", name);
 
-	*as = (struct group){0};
+	*as = (struct tally_group){0};
 	if (!en)
 		return NULL;
 	return k == MACHINES ? machine_key(t->c, en->object, a, as)
 			     : claim_key(t->c, en->object, a, as);
 }
 
-static struct group *group_new(struct counts *l, const char *key, const struct group *as)
+static struct tally_group *group_new(struct tally_counts *l, const char *key,
+				     const struct tally_group *as)
 {
-	struct group *g = mem_new(struct group);
+	struct tally_group *g = mem_new(struct tally_group);
 	const struct supply_machines *m = &as->machines;
 	const struct supply_claims *n = &as->claims;
 	struct arena *a = arena_new();
 
-	*g = (struct group){
+	*g = (struct tally_group){
 		.a = a,
 		.key = arena_strdup(a, key),
 		.machines = {.provider = arena_strdup(a, m->provider),
@@ -147,8 +148,8 @@ static struct group *group_new(struct counts *l, const char *key, const struct g
 static bool put(struct supply_tally *t, enum kind k, const char *name)
 {
 	OWN(arena) a = arena_new();
-	struct counts *l = &t->of[k];
-	struct group as, *was = map_get(l->rows, name), *is;
+	struct tally_counts *l = &t->of[k];
+	struct tally_group as, *was = map_get(l->rows, name), *is;
 	const char *key = key_of(t, k, name, a, &as);
 
 	if (str_eq(was ? was->key : NULL, key))
@@ -233,7 +234,7 @@ void supply_tally_each_machines(const struct supply_tally *t,
 	struct map_iter it;
 
 	map_for_each (it, t->of[MACHINES].groups) {
-		struct group *g = it.value;
+		struct tally_group *g = it.value;
 
 		g->machines.n = g->n;
 		fn(&g->machines, arg);
@@ -246,7 +247,7 @@ void supply_tally_each_claims(const struct supply_tally *t,
 	struct map_iter it;
 
 	map_for_each (it, t->of[CLAIMS].groups) {
-		struct group *g = it.value;
+		struct tally_group *g = it.value;
 
 		g->claims.n = g->n;
 		fn(&g->claims, arg);
@@ -344,7 +345,7 @@ struct supply_tally *supply_tally_new(struct context *c)
 	t->c = c;
 	t->all = true;
 	for (enum kind k = 0; k < KINDS; k++)
-		t->of[k] = (struct counts){map_new(NULL), map_new(group_free), map_new(NULL)};
+		t->of[k] = (struct tally_counts){map_new(NULL), map_new(group_free), map_new(NULL)};
 	loop_timer_init(&t->timer, c->group, check, t);
 	loop_timer_start(&t->timer, SUPPLY_TALLY_CHECK_MS);
 	return t;

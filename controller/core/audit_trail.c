@@ -29,7 +29,7 @@
 /* Interval of attempts while the API server refuses every entry. */
 #define REFUSED_MS 30000
 
-struct queued {
+struct queued_audit {
 	/* wall ms at which the entry was queued */
 	int64_t time;
 	/* resourceVersion of the object before the change; 0: not known */
@@ -44,7 +44,7 @@ struct audit_trail {
 	const struct audit_file *file;
 	struct status_writer write;
 	struct loop_timer timer;
-	/* key of an entry -> struct queued, oldest first */
+	/* key of an entry -> struct queued_audit, oldest first */
 	struct map *queue;
 	/* entries of the newest segments */
 	struct audit_known *known;
@@ -79,7 +79,7 @@ struct audit_trail {
 
 static void queued_free(void *p)
 {
-	struct queued *q = p;
+	struct queued_audit *q = p;
 
 	free(q->text);
 	free(q);
@@ -117,7 +117,8 @@ static void trim(struct audit_trail *t, int64_t now, size_t most)
 	struct map_iter it;
 
 	while (map_first(t->queue, &it) &&
-	       (((struct queued *)it.value)->time < now - FOLLOW_MS || map_size(t->queue) > most))
+	       (((struct queued_audit *)it.value)->time < now - FOLLOW_MS ||
+		map_size(t->queue) > most))
 		drop_oldest(t);
 }
 
@@ -125,7 +126,7 @@ static void trim(struct audit_trail *t, int64_t now, size_t most)
 static void put_at(struct audit_trail *t, const char *key, const struct audit_entry *e)
 {
 	OWN_JSON j = audit_entry_encode(e);
-	struct queued *q = mem_new(struct queued);
+	struct queued_audit *q = mem_new(struct queued_audit);
 
 	q->time = e->time;
 	q->before = t->before;
@@ -165,7 +166,7 @@ static void push(const struct audit_entry *e, void *arg)
 }
 
 /* Returns the queued entry as JSON, decoded into *e, whose texts are in the arena. */
-static json_t *open_queued(const struct queued *q, struct audit_entry *e, struct arena *a)
+static json_t *open_queued(const struct queued_audit *q, struct audit_entry *e, struct arena *a)
 {
 	struct err err;
 	json_t *j = json_parse(q->text, strlen(q->text), &err);
@@ -282,7 +283,7 @@ static void know_queued(struct audit_trail *t, struct audit_missed *m)
 
 	t->queue = map_new(queued_free);
 	map_for_each (it, old) {
-		struct queued *q = it.value;
+		struct queued_audit *q = it.value;
 		struct audit_entry e;
 		json_t *j = open_queued(q, &e, a);
 
@@ -438,7 +439,7 @@ static json_t *seal(struct audit_trail *t, size_t n, size_t bytes)
 	struct map_iter it;
 
 	map_for_each (it, t->queue) {
-		const struct queued *q = it.value;
+		const struct queued_audit *q = it.value;
 		struct audit_entry e;
 		json_t *j;
 

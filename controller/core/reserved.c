@@ -18,11 +18,11 @@ struct reserved {
 	const char *const *networks;
 	/* owner -> host, or "HOST PORT" if only one port of the host is reserved */
 	struct map *host_of;
-	/* host or "HOST PORT" -> struct host */
+	/* host or "HOST PORT" -> struct reserved_host */
 	struct map *hosts;
 };
 
-struct host {
+struct reserved_host {
 	unsigned owners;
 	/* name of the owner that was added first */
 	char *first;
@@ -30,7 +30,7 @@ struct host {
 
 static void host_free(void *p)
 {
-	struct host *h = p;
+	struct reserved_host *h = p;
 
 	free(h->first);
 	free(h);
@@ -106,7 +106,7 @@ static int port_of(const char *url)
 
 static void let_go(struct reserved *r, const char *host)
 {
-	struct host *h = map_get(r->hosts, host);
+	struct reserved_host *h = map_get(r->hosts, host);
 
 	if (h && --h->owners == 0)
 		map_del(r->hosts, host);
@@ -116,7 +116,7 @@ void reserved_put(struct reserved *r, const char *owner, const char *place, bool
 {
 	char text[HOST + 8];
 	char *was = map_get(r->host_of, owner);
-	struct host *h;
+	struct reserved_host *h;
 
 	(void)spelling(place, text);
 	if (*text && port_alone)
@@ -132,7 +132,7 @@ void reserved_put(struct reserved *r, const char *owner, const char *place, bool
 	map_put(r->host_of, owner, mem_strdup(text));
 	h = map_get(r->hosts, text);
 	if (!h) {
-		h = mem_new(struct host);
+		h = mem_new(struct reserved_host);
 		h->first = mem_strdup(owner);
 		map_put(r->hosts, text, h);
 	}
@@ -142,7 +142,7 @@ void reserved_put(struct reserved *r, const char *owner, const char *place, bool
 const char *reserved_owner(const struct reserved *r, const char *host, int port)
 {
 	char text[HOST + 8];
-	const struct host *h = map_get(r->hosts, spelling(host, text));
+	const struct reserved_host *h = map_get(r->hosts, spelling(host, text));
 
 	if (h)
 		return h->first;

@@ -31,7 +31,7 @@ enum stage { QUEUED, CALLED, COMING_UP };
 /* Queues of a lane: of machines that a claim waits for, and of all others. */
 enum { OF_CLAIMS, OF_REST, QUEUES };
 
-struct domain {
+struct pacing_domain {
 	/* number of machines in the domain that are in the stages CALLED or COMING_UP */
 	int64_t taken;
 };
@@ -44,7 +44,7 @@ struct paced_machine {
 	char *machine, *domain_name, *operation, *state;
 	/* the machine's domain (rack or power feed); NULL: the Machine lacks the label, or
 	 * limits.perDomain is not set */
-	struct domain *domain;
+	struct pacing_domain *domain;
 	enum stage stage;
 	/* OF_CLAIMS or OF_REST */
 	int queue;
@@ -61,7 +61,7 @@ struct lane {
 	char *provider;
 	/* name of the Machine -> struct paced_machine */
 	struct map *places;
-	/* label value of a domain -> struct domain */
+	/* label value of a domain -> struct pacing_domain */
 	struct map *domains;
 	/* lists of struct paced_machine, oldest first. up: machines that are called or coming up */
 	struct list queue[QUEUES], up;
@@ -155,7 +155,7 @@ static struct paced_machine *add(struct lane *ln, const struct machine *m)
 	if (p->domain_name) {
 		p->domain = map_get(ln->domains, p->domain_name);
 		if (!p->domain) {
-			p->domain = mem_new(struct domain);
+			p->domain = mem_new(struct pacing_domain);
 			map_put(ln->domains, p->domain_name, p->domain);
 		}
 	}
