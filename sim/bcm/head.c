@@ -27,21 +27,10 @@ struct call {
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static int64_t break_off(char *out, size_t max, uint64_t pos, void *arg)
-{
-	(void)out;
-	(void)max;
-	(void)pos;
-	(void)arg;
-	return -2;
-}
-
 static void reply(const struct call *c, const char *json)
 {
-	struct httpd_reader broken = {.read = break_off, .size = -1};
-
 	if (c->lost)
-		httpd_reply_stream(c->q, 200, "application/json", &broken);
+		sim_reply_lost(c->q, 200, "application/json");
 	else
 		httpd_reply_json(c->q, 200, json);
 }
@@ -215,54 +204,9 @@ static const struct {
 	{"cmstatus.getStatusForDevices", get_status},
 };
 
-/* --- delayed answers -------------------------------------------------------------------------- */
-
-struct held {
-	struct list link;
-	struct sim_head *h;
-	struct httpd_req *q;
-	struct loop_timer timer;
-};
-
-static void held_free(struct held *w)
-{
-	list_remove(&w->link);
-	loop_timer_stop(&w->timer);
-	free(w);
-}
-
-static void on_gone(void *arg)
-{
-	held_free(arg);
-}
-
-static void dispatch(struct sim_head *h, struct httpd_req *q);
-
-static void on_held(void *arg)
-{
-	struct held *w = arg;
-	struct sim_head *h = w->h;
-	struct httpd_req *q = w->q;
-
-	httpd_on_gone(q, NULL, NULL);
-	held_free(w);
-	dispatch(h, q);
-}
-
-static void hold(struct sim_head *h, struct httpd_req *q, int64_t ms)
-{
-	struct held *w = mem_new(struct held);
-
-	w->h = h;
-	w->q = q;
-	list_push_back(&h->held, &w->link);
-	httpd_on_gone(q, on_gone, w);
-	loop_timer_init(&w->timer, h->group, on_held, w);
-	if (ms >= 0)
-		loop_timer_start(&w->timer, ms);
-}
-
 /* --- logins and calls ------------------------------------------------------------------------- */
+
+static void dispatch(struct httpd_req *q, void *arg);
 
 static bool by_certificate(const struct sim_head *h, const struct httpd_req *q)
 {
@@ -333,7 +277,7 @@ static bool fault_first(const struct call *c)
 	else if ((f = head_fault(c->h, "Status", c->name)) != NULL)
 		httpd_reply(c->q, (int)f->value, "text/plain", "injected fault", 14);
 	else if (head_fault(c->h, "Hang", c->name))
-		hold(c->h, c->q, -1);
+		sim_delay(&c->h->delays, c->q, SIM_DELAY_NEVER, dispatch, c->h);
 	else
 		return false;
 	return true;
@@ -353,8 +297,9 @@ static void answer(struct call *c)
 	reply_error(c, arena_printf(c->a, "no such call: %s", c->name));
 }
 
-static void dispatch(struct sim_head *h, struct httpd_req *q)
+static void dispatch(struct httpd_req *q, void *arg)
 {
+	struct sim_head *h = arg;
 	OWN(arena) a = arena_new();
 	size_t len;
 	const char *text = httpd_body(q, &len), *service, *name;
@@ -405,9 +350,9 @@ static void on_json(struct httpd_req *q, void *arg)
 	}
 	f = head_fault(h, "Slow", name);
 	if (f)
-		hold(h, q, f->value);
+		sim_delay(&h->delays, q, f->value, dispatch, h);
 	else
-		dispatch(h, q);
+		dispatch(q, h);
 }
 
 /* --- REST ------------------------------------------------------------------------------------- */
@@ -632,7 +577,7 @@ struct sim_head *sim_head_new(struct loop_group *g, const struct sim_head_spec *
 	h->nodes = map_new(head_node_free);
 	h->counts = map_new(free);
 	list_init(&h->faults);
-	list_init(&h->held);
+	sim_delays_init(&h->delays, g);
 	loop_timer_init(&h->back, g, on_back, h);
 	return h;
 }
@@ -641,8 +586,7 @@ void sim_head_free(struct sim_head *h)
 {
 	if (!h)
 		return;
-	list_for_each (w, &h->held, struct held, link)
-		held_free(w);
+	sim_delays_done(&h->delays);
 	sim_head_well(h);
 	loop_timer_stop(&h->back);
 	map_free(h->nodes);

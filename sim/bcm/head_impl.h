@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "sim/bcm/head.h"
 #include "sim/common/fault.h"
+#include "sim/common/reply.h"
 
 /* head_impl: shared by the files of the simulated head node: head.c handles requests, node.c
  * implements the nodes. */
@@ -49,7 +50,7 @@ struct sim_head {
 	/* List of struct fault; `on` is the call. */
 	struct list faults;
 	/* Requests whose answer is delayed. */
-	struct list held;
+	struct sim_delays delays;
 	/* The daemon is down while this timer runs. */
 	struct loop_timer back;
 	unsigned operations;

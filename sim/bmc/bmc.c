@@ -96,44 +96,6 @@ static const struct bmc_route routes[] = {
 
 /* --- one request ------------------------------------------------------------------------------ */
 
-/* A request whose answer is delayed, until its timer expires. */
-struct held {
-	struct sim_bmc *b;
-	struct httpd_req *q;
-	struct loop_timer timer;
-};
-
-static void on_held_gone(void *arg)
-{
-	struct held *h = arg;
-
-	loop_timer_stop(&h->timer);
-	free(h);
-}
-
-static void answer(struct httpd_req *q, struct sim_bmc *b);
-
-static void on_held(void *arg)
-{
-	struct held *h = arg;
-	struct httpd_req *q = h->q;
-	struct sim_bmc *b = h->b;
-
-	httpd_on_gone(q, NULL, NULL);
-	free(h);
-	answer(q, b);
-}
-
-static void hold(struct httpd_req *q, struct sim_bmc *b, int64_t ms)
-{
-	struct held *h = mem_new(struct held);
-
-	*h = (struct held){.b = b, .q = q};
-	loop_timer_init(&h->timer, b->group, on_held, h);
-	loop_timer_start(&h->timer, ms);
-	httpd_on_gone(q, on_held_gone, h);
-}
-
 /* Applies the faults of faults.h that affect every request. Returns true if a fault applied: the
  * request is then answered, or will never be (BmcHang). */
 static bool misbehave(struct bmc_call *c)
@@ -332,8 +294,9 @@ static void serve(struct bmc_call *c)
 	}
 }
 
-static void answer(struct httpd_req *q, struct sim_bmc *b)
+static void answer(struct httpd_req *q, void *arg)
 {
+	struct sim_bmc *b = arg;
 	struct bmc_call c = {.b = b, .q = q};
 
 	httpd_reply_header(q, "OData-Version", "4.0");
@@ -366,7 +329,7 @@ void sim_bmc_handle(struct httpd_req *q, struct sim_bmc *b)
 	(void)bmc_fault(b, "BmcSlow", &seconds);
 	ms = seconds * 1000 + (b->dialect ? latency(b) : 0);
 	if (ms > 0)
-		hold(q, b, ms);
+		sim_delay(&b->delays, q, ms, answer, b);
 	else
 		answer(q, b);
 }
@@ -380,6 +343,7 @@ struct sim_bmc *sim_bmc_new(struct loop_group *g, struct sim_machine *m,
 	struct sim_bmc *b = mem_new(struct sim_bmc);
 
 	b->group = g;
+	sim_delays_init(&b->delays, g);
 	b->m = m;
 	b->dialect = d;
 	b->routes = routes;
@@ -402,6 +366,7 @@ void sim_bmc_free(struct sim_bmc *b)
 {
 	if (!b)
 		return;
+	sim_delays_done(&b->delays);
 	bmc_event_done(b);
 	bmc_task_done(b);
 	bmc_manager_done(b);

@@ -6,6 +6,7 @@
 #include "base/loop/loop.h"
 #include "sim/bmc/bmc.h"
 #include "sim/bmc/dialect.h"
+#include "sim/common/reply.h"
 
 /*
  * bmc_impl: shared by the files of the BMC. A dialect (dialect.h) describes how BMCs of one make
@@ -76,6 +77,7 @@ struct bmc_task {
 struct bmc_route;
 struct sim_bmc {
 	struct loop_group *group;
+	struct sim_delays delays;
 	struct sim_machine *m;
 	/* Dialect of the BMC; NULL: the BMC follows the specification. */
 	const struct sim_dialect *dialect;

@@ -13,6 +13,7 @@
  * Tests: tests/unit/sim/ec2/test_ec2.c, tests/unit/sim/ec2/test_fault.c
  */
 #define BODY_MAX (4u << 20)
+#define TYPE "text/xml;charset=UTF-8"
 #define ANSWER_MAX (64u << 20)
 #define VERSION "2016-11-15"
 #define XMLNS "http://ec2.amazonaws.com/doc/" VERSION "/"
@@ -77,63 +78,6 @@ static const struct action {
 
 /* --- sending answers -------------------------------------------------------------------------- */
 
-struct late {
-	struct httpd_req *q;
-	char *text;
-	int status;
-	struct loop_timer timer;
-};
-
-static void late_free(void *arg)
-{
-	struct late *l = arg;
-
-	loop_timer_stop(&l->timer);
-	free(l->text);
-	free(l);
-}
-
-static void send_now(struct httpd_req *q, int status, const char *text)
-{
-	httpd_reply(q, status, "text/xml;charset=UTF-8", text, strlen(text));
-}
-
-static void on_late(void *arg)
-{
-	struct late *l = arg;
-
-	/* Unregisters on_late(): l is freed below, and on_late() would free l again if the client
-	 * disconnected later. */
-	httpd_on_gone(l->q, NULL, NULL);
-	send_now(l->q, l->status, l->text);
-	late_free(l);
-}
-
-static void send_later(struct e2_call *c, int status, const char *text, int64_t ms)
-{
-	struct late *l = mem_new(struct late);
-
-	*l = (struct late){.q = c->q, .text = mem_strdup(text), .status = status};
-	loop_timer_init(&l->timer, c->s->spec.group, on_late, l);
-	httpd_on_gone(c->q, late_free, l);
-	if (ms < E2_NEVER)
-		loop_timer_start(&l->timer, ms);
-}
-
-static int64_t breaks(char *out, size_t max, uint64_t pos, void *arg)
-{
-	(void)out;
-	(void)max;
-	(void)pos;
-	(void)arg;
-	return -2;
-}
-
-static void done_nothing(void *arg)
-{
-	(void)arg;
-}
-
 static void put_date(struct e2_call *c)
 {
 	static const char *const days[] = {"Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"};
@@ -152,14 +96,13 @@ static void put_date(struct e2_call *c)
 
 static void answer(struct e2_call *c, int status, const char *text)
 {
-	const struct httpd_reader broken = {.read = breaks, .done = done_nothing, .size = -1};
 	struct fault *f;
 
 	httpd_reply_header(c->q, "x-amzn-RequestId", c->id);
 	if (e2_stands(c->s, "Skew", NULL, NULL, NULL))
 		put_date(c);
 	if (e2_strikes(c->s, "LostReply", c->action)) {
-		httpd_reply_stream(c->q, status, "text/xml", &broken);
+		sim_reply_lost(c->q, status, "text/xml");
 		return;
 	}
 	if (e2_strikes(c->s, "Garbage", c->action))
@@ -170,11 +113,11 @@ static void answer(struct e2_call *c, int status, const char *text)
 		text = "";
 	}
 	if (e2_strikes(c->s, "Silent", c->action))
-		send_later(c, status, text, E2_NEVER);
+		sim_delay_reply(&c->s->delays, c->q, SIM_DELAY_NEVER, status, TYPE, text);
 	else if ((f = e2_strikes(c->s, "Slow", c->action)))
-		send_later(c, status, text, f->value);
+		sim_delay_reply(&c->s->delays, c->q, f->value, status, TYPE, text);
 	else
-		send_now(c->q, status, text);
+		httpd_reply(c->q, status, TYPE, text, strlen(text));
 }
 
 static void answer_error(struct e2_call *c)
@@ -267,7 +210,7 @@ static bool is_struck(struct e2_call *c)
 	struct fault *f = e2_strikes(c->s, "Status", c->action);
 
 	if (f) {
-		send_now(c->q, (int)f->value, "");
+		httpd_reply(c->q, (int)f->value, TYPE, "", 0);
 		return true;
 	}
 	f = e2_strikes(c->s, "Throttle", c->action);

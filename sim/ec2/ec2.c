@@ -341,6 +341,7 @@ struct sim_ec2 *sim_ec2_new(const struct sim_ec2_spec *spec, struct err *e)
 	list_init(&s->instances);
 	list_init(&s->reserved);
 	list_init(&s->faults);
+	sim_delays_init(&s->delays, spec->group);
 	s->by_id = map_new(NULL);
 	s->tokens = map_new(free);
 	s->calls = map_new(free);
@@ -357,6 +358,7 @@ void sim_ec2_free(struct sim_ec2 *s)
 	if (!s)
 		return;
 	loop_timer_stop(&s->change);
+	sim_delays_done(&s->delays);
 	sim_ec2_well(s);
 	list_for_each (i, &s->instances, struct e2_instance, link)
 		instance_free(i);

@@ -7,6 +7,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "sim/common/fault.h"
+#include "sim/common/reply.h"
 #include "sim/ec2/ec2.h"
 
 /* ec2_impl: shared by the files of sim/ec2; not included elsewhere. */
@@ -77,6 +78,7 @@ struct sim_ec2 {
 	const char *currency;
 	const char *const *zones;
 	struct list instances, reserved, faults;
+	struct sim_delays delays;
 	/* Map from id to struct e2_instance. */
 	struct map *by_id;
 	/* Map from account, region, zone and ClientToken to struct e2_token. */

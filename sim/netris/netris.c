@@ -332,7 +332,7 @@ struct sim_netris *sim_netris_new(const struct sim_netris_spec *spec)
 	list_init(&s->vpcs);
 	list_init(&s->lbs);
 	list_init(&s->faults);
-	list_init(&s->replies);
+	sim_delays_init(&s->delays, spec->group);
 	make_inventory(s);
 	vpc = nt_vpc_new(s, "vpc-1:Default", NULL)->id;
 	nt_cluster_new(s, "quarantine", vpc, 1, NULL);
@@ -349,6 +349,7 @@ void sim_netris_free(struct sim_netris *s)
 	if (!s)
 		return;
 	loop_timer_stop(&s->beat);
+	sim_delays_done(&s->delays);
 	sim_netris_well(s);
 	list_for_each (c, &s->clusters, struct nt_cluster, link)
 		nt_cluster_free(s, c);

@@ -5,6 +5,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "sim/common/fault.h"
+#include "sim/common/reply.h"
 #include "sim/netris/netris.h"
 
 /*
@@ -87,7 +88,8 @@ struct sim_netris {
 	struct map *by_name;
 	struct nt_switch *switches;
 	size_t nswitches;
-	struct list clusters, vpcs, lbs, faults, replies;
+	struct list clusters, vpcs, lbs, faults;
+	struct sim_delays delays;
 	/* Map from cookie to struct session of session.c. */
 	struct map *sessions;
 	int64_t next_id;

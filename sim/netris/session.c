@@ -16,62 +16,14 @@ struct session {
 	int64_t since;
 };
 
-struct late {
-	struct list link;
-	struct httpd_req *q;
-	char *text;
-	int status;
-	struct loop_timer timer;
-};
-
-static void late_free(struct late *l)
-{
-	list_remove(&l->link);
-	loop_timer_stop(&l->timer);
-	free(l->text);
-	free(l);
-}
-
-static void on_gone(void *arg)
-{
-	late_free(arg);
-}
-
-static void on_late(void *arg)
-{
-	struct late *l = arg;
-
-	/* Unregisters on_late(): l is freed below, and on_late() would free l again if the client
-	 * disconnected later. */
-	httpd_on_gone(l->q, NULL, NULL);
-	httpd_reply_json(l->q, l->status, l->text);
-	late_free(l);
-}
-
-static int64_t breaks(char *out, size_t max, uint64_t pos, void *arg)
-{
-	(void)out;
-	(void)max;
-	(void)pos;
-	(void)arg;
-	return -2;
-}
-
-static void done_nothing(void *arg)
-{
-	(void)arg;
-}
-
 void nt_reply_text(struct sim_netris *s, struct httpd_req *q, int status, const char *text)
 {
-	const struct httpd_reader broken = {.read = breaks, .done = done_nothing, .size = -1};
 	const char *method = httpd_method(q), *path = httpd_path(q);
 	const struct fault *slow;
 	int64_t ms = s->spec.latency_ms;
-	struct late *l;
 
 	if (nt_strikes(s, "LostReply", method, path)) {
-		httpd_reply_stream(q, status, "application/json", &broken);
+		sim_reply_lost(q, status, "application/json");
 		return;
 	}
 	if (nt_strikes(s, "Garbage", method, path))
@@ -80,19 +32,11 @@ void nt_reply_text(struct sim_netris *s, struct httpd_req *q, int status, const 
 	if (slow)
 		ms += slow->value;
 	if (nt_strikes(s, "Silent", method, path))
-		ms = INT64_C(1) << 40;
-	if (!ms) {
+		ms = SIM_DELAY_NEVER;
+	if (ms)
+		sim_delay_reply(&s->delays, q, ms, status, "application/json", text);
+	else
 		httpd_reply_json(q, status, text);
-		return;
-	}
-	l = mem_new(struct late);
-	l->q = q;
-	l->text = mem_strdup(text);
-	l->status = status;
-	list_push_back(&s->replies, &l->link);
-	loop_timer_init(&l->timer, s->spec.group, on_late, l);
-	loop_timer_start(&l->timer, ms);
-	httpd_on_gone(q, on_gone, l);
 }
 
 /* Sends the answer in the envelope of the API. Takes ownership of data. */
