@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -171,26 +170,25 @@ static int advise(struct err *e, const char *advice)
 
 static int open_folder(struct up *u, struct err *e)
 {
-	char *lock = NULL, *log = NULL;
+	char *lock, *log;
 	int rc = up_folder(u->data, e);
 
 	if (rc < 0)
 		return advise(e, "choose another directory with --data DIR");
-	if (!rc) {
-		lock = mem_printf("%s/lock", u->data);
-		log = mem_printf("%s/drover.log", u->data);
-		u->lock = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	lock = mem_printf("%s/lock", u->data);
+	log = mem_printf("%s/drover.log", u->data);
+	u->lock = file_lock(lock, e);
+	if (u->lock < 0)
+		rc = e->kind != ERR_CONFLICT
+			     ? -1
+			     : err_set(e, ERR_CONFLICT, e->code,
+				       "%s: another `drover up` uses it; stop that one, or choose "
+				       "another directory with --data DIR",
+				       u->data);
+	else
 		u->log = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	}
-	if (!rc && u->lock < 0)
-		rc = err_errno(e, errno, "%s", lock);
-	else if (!rc && u->log < 0)
+	if (rc == 0 && u->log < 0)
 		rc = err_errno(e, errno, "%s", log);
-	else if (!rc && flock(u->lock, LOCK_EX | LOCK_NB) < 0)
-		rc = err_set(e, ERR_CONFLICT, errno,
-			     "%s: another `drover up` uses it; stop that one, or choose another "
-			     "directory with --data DIR",
-			     u->data);
 	free(lock);
 	free(log);
 	return rc;
