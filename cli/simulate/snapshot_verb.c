@@ -4,15 +4,11 @@
  * Tests: tests/unit/cli/simulate/test_snapshot.c
  */
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/args.h"
-#include "base/mem.h"
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/simulate/snapshot.h"
 
@@ -69,23 +65,20 @@ static const struct argp argp = {
 
 static int to_file(const struct snapshot_args *v, const struct snapshot_spec *s)
 {
-	char *part = mem_printf("%s.part", v->path);
-	const int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+	struct err e;
 	int rc;
-	bool bad;
 
-	if (!f) {
-		rc = cli_failed(s->c, "%s: %s", part, strerror(errno));
-		free(part);
-		return rc;
-	}
+	if (!f)
+		abort(); /* no memory */
 	rc = snapshot_write(s, f);
-	bad = ferror(f) != 0;
-	bad |= fclose(f) != 0;
-	if (bad || rename(part, v->path) < 0)
-		rc = cli_failed(s->c, "%s: %s", v->path, strerror(errno));
-	free(part);
+	if (fclose(f) != 0)
+		abort(); /* no memory */
+	if (file_write(v->path, text, len, 0600, false, &e) < 0)
+		rc = cli_failed(s->c, "%s", e.text);
+	free(text);
 	return rc;
 }
 
