@@ -2,6 +2,7 @@
 #include <string.h>
 #include "base/data/json.h"
 #include "base/list.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "providers/allowed.h"
@@ -12,17 +13,27 @@
  * Fabric type exec: a child process (child.h) moves the ports; docs/exec-fabric.md has the
  * protocol.
  *
- * Each call ends at most CALL_MS after its request was written. A later place() of the same machine
- * is sent after the earlier one has ended.
+ * At most IN_FLIGHT requests are with the process at a time; the others wait here in order, without
+ * a time limit. So a program that serves a few at a time is not given thousands, most of which
+ * would time out before it came to them. Each call ends at most CALL_MS after its request was
+ * written. A later place() of the same machine is sent after the earlier one has ended.
  * Tests: tests/contract/test_fabric.c
  */
 #define CALL_MS 60000
+#define IN_FLIGHT 64
 #define MAX_TEXT 253
 
 struct exec {
 	struct child *child;
-	/* Pending calls, linked by call.link, in the order in which they were made */
-	struct list calls;
+	struct loop_group *group;
+	/* Calls linked by exec_fabric_call.link. sent: the process has the request; waiting: not
+	 * sent yet, in the order in which they were made; ending: refused, done() comes in the next
+	 * loop turn */
+	struct list sent, waiting, ending;
+	unsigned in_flight;
+	/* Set of the machines that have a place() in `sent` */
+	struct map *placing;
+	struct loop_defer pump;
 };
 
 struct exec_fabric_call {
@@ -33,12 +44,15 @@ struct exec_fabric_call {
 	char *machine, *mac, *segment, *op_id;
 	/* Request in flight; NULL: not sent yet, or answered */
 	struct child_call *request;
+	/* Ends a call in `ending`. */
+	struct loop_defer end;
 };
 
 static void call_free(struct exec_fabric_call *c)
 {
 	list_remove(&c->link);
 	child_call_drop(c->request);
+	loop_defer_cancel(&c->end);
 	free(c->machine);
 	free(c->mac);
 	free(c->segment);
@@ -46,17 +60,30 @@ static void call_free(struct exec_fabric_call *c)
 	free(c);
 }
 
-static void send_next(struct exec *x, const char *machine);
-
-/* Calls done() and frees the call. The caller must return afterwards, because done() may free the
- * fabric. */
+/* Calls done() of a call that was sent, and frees the call. The caller must return afterwards,
+ * because done() may free the fabric. */
 static void call_end(struct exec_fabric_call *c, const struct fabric_place *p, const struct err *e)
 {
 	list_remove(&c->link);
 	c->request = NULL; /* Forget the request, because child.c frees it itself. */
+	c->x->in_flight--;
 	if (c->place)
-		send_next(c->x, c->machine);
+		map_del(c->x->placing, c->machine);
+	loop_defer(&c->x->pump);
 	c->call.done(p, e, c->call.arg);
+	call_free(c);
+}
+
+static void on_refused(void *arg)
+{
+	struct exec_fabric_call *c = arg;
+	struct err e;
+
+	err_note(&e, ERR_UNAVAILABLE, 0,
+		 "the move was withdrawn before it was sent to the network driver");
+	e.scope = ERR_MACHINE;
+	list_remove(&c->link);
+	c->call.done(NULL, &e, c->call.arg);
 	call_free(c);
 }
 
@@ -120,23 +147,34 @@ static void call_send(struct exec_fabric_call *c)
 	c->request = child_ask(c->x->child, j, CALL_MS, on_reply, c);
 }
 
-static bool place_in_progress(const struct exec *x, const char *machine)
+/* Sends the call, or refuses it if its move is not allowed any more. */
+static void send_or_refuse(struct exec_fabric_call *c)
 {
-	list_for_each (c, &x->calls, struct exec_fabric_call, link)
-		if (c->place && str_eq(c->machine, machine))
-			return true;
-	return false;
+	struct exec *x = c->x;
+	const bool allowed = !c->place || !c->call.may_act || c->call.may_act(c->call.arg);
+
+	list_remove(&c->link);
+	list_push_back(allowed ? &x->sent : &x->ending, &c->link);
+	if (!allowed) {
+		loop_defer(&c->end);
+		return;
+	}
+	x->in_flight++;
+	if (c->place)
+		map_put(x->placing, c->machine, x);
+	call_send(c);
 }
 
-/* Sends the next place() of this machine, unless a place() of the machine is in flight. */
-static void send_next(struct exec *x, const char *machine)
+/* Sends the calls whose turn has come. */
+static void pump(void *arg)
 {
-	list_for_each (c, &x->calls, struct exec_fabric_call, link) {
-		if (!c->place || !str_eq(c->machine, machine))
-			continue;
-		if (!c->request)
-			call_send(c);
-		return;
+	struct exec *x = arg;
+
+	list_for_each (c, &x->waiting, struct exec_fabric_call, link) {
+		if (x->in_flight == IN_FLIGHT)
+			return;
+		if (!c->place || !map_has(x->placing, c->machine))
+			send_or_refuse(c);
 	}
 }
 
@@ -150,31 +188,25 @@ static struct exec_fabric_call *call_new(struct exec *x, const struct fabric_por
 	c->machine = mem_strdup(p->machine);
 	c->mac = mem_strdup(p->mac);
 	c->op_id = mem_strdup(fc->op_id);
+	loop_defer_init(&c->end, x->group, on_refused, c);
+	list_push_back(&x->waiting, &c->link);
 	return c;
 }
 
 static void exec_place(struct fabric *f, const struct fabric_port *p, const char *segment,
 		       const struct fabric_call *fc)
 {
-	struct exec *x = f->state;
-	struct exec_fabric_call *c = call_new(x, p, fc);
-	bool wait = place_in_progress(x, p->machine);
+	struct exec_fabric_call *c = call_new(f->state, p, fc);
 
 	c->place = true;
 	c->segment = mem_strdup(segment);
-	list_push_back(&x->calls, &c->link);
-	if (!wait)
-		call_send(c);
+	pump(c->x);
 }
 
 static void exec_observe(struct fabric *f, const struct fabric_port *p,
 			 const struct fabric_call *fc)
 {
-	struct exec *x = f->state;
-	struct exec_fabric_call *c = call_new(x, p, fc);
-
-	list_push_back(&x->calls, &c->link);
-	call_send(c);
+	pump(call_new(f->state, p, fc)->x);
 }
 
 static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *e)
@@ -194,7 +226,12 @@ static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *
 			s->command[0]);
 	x = mem_new(struct exec);
 	x->child = child_new(&child);
-	list_init(&x->calls);
+	x->group = s->group;
+	x->placing = map_new(NULL);
+	list_init(&x->sent);
+	list_init(&x->waiting);
+	list_init(&x->ending);
+	loop_defer_init(&x->pump, s->group, pump, x);
 	f->state = x;
 	return 0;
 }
@@ -202,9 +239,13 @@ static int exec_open(struct fabric *f, const struct fabric_spec *s, struct err *
 static void exec_close(struct fabric *f)
 {
 	struct exec *x = f->state;
+	struct list *all[] = {&x->sent, &x->waiting, &x->ending};
 
-	list_for_each (c, &x->calls, struct exec_fabric_call, link)
-		call_free(c);
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		list_for_each (c, all[i], struct exec_fabric_call, link)
+			call_free(c);
+	loop_defer_cancel(&x->pump);
+	map_free(x->placing);
 	child_free(x->child);
 	free(x);
 }

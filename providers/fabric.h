@@ -95,8 +95,8 @@ struct fabric_call {
 	void (*done)(const struct fabric_place *p, const struct err *e, void *arg);
 	/* For place() and drop(): called just before each change, which may be long after the call
 	 * began. Must return true while the change is still allowed. False ends the call with
-	 * ERR_UNAVAILABLE. NULL: always true. Type exec does not call it, because its program makes
-	 * the changes on its own. */
+	 * ERR_UNAVAILABLE. NULL: always true. Type exec calls it when it hands the request to its
+	 * program, which makes the changes on its own. */
 	bool (*may_act)(void *arg);
 	void *arg;
 };

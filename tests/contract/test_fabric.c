@@ -454,6 +454,47 @@ static void places_of_different_machines_do_not_wait_for_each_other(void **state
 	world_free(w);
 }
 
+static bool may_move;
+static bool is_allowed(void *arg)
+{
+	(void)arg;
+	return may_move;
+}
+
+/* A driver that does not answer has 64 requests. A hundred more machines are to be moved: the
+ * driver gets their requests when the first ones have ended, unless they are not allowed any
+ * more. */
+static void a_driver_has_so_many_requests_at_a_time(void **state)
+{
+	enum { MACHINES = 164, AT_A_TIME = 64 };
+	static struct answer a[MACHINES];
+	struct world *w = world_new(&backends[SIMULATED]);
+	char name[16];
+
+	(void)state;
+	w->fake.silent = may_move = true;
+	for (int i = 0; i < MACHINES; i++) {
+		struct fabric_call c = call(w, &a[i], 1);
+
+		(void)str_format(name, sizeof(name), "gpu-%d", i);
+		a[i].begun = true;
+		c.may_act = i % 2 ? is_allowed : NULL;
+		fabric_place(w->fabric, &(struct fabric_port){.machine = name}, "q-1", &c);
+	}
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 59000);
+	assert_int_equal(w->fake.njournal, AT_A_TIME);
+	w->fake.silent = may_move = false;
+	loop_sim_run_until(w->loop, loop_now(w->loop) + 2000);
+	for (int i = 0; i < MACHINES; i++) {
+		assert_int_equal(a[i].count, 1);
+		assert_int_equal(a[i].err.kind, i < AT_A_TIME ? ERR_TIMEOUT
+						: i % 2	      ? ERR_UNAVAILABLE
+							      : ERR_NONE);
+	}
+	assert_int_equal(w->fake.njournal, AT_A_TIME + (MACHINES - AT_A_TIME) / 2);
+	world_free(w);
+}
+
 static void an_answer_that_nobody_asked_for_ends_the_program(void **state)
 {
 	struct world *w = world_new(&backends[SIMULATED]);
@@ -566,6 +607,7 @@ int main(void)
 		cmocka_unit_test(nonsense_ends_the_driver),
 		cmocka_unit_test(a_silent_driver_costs_a_minute_and_the_next_place_comes_after),
 		cmocka_unit_test(places_of_different_machines_do_not_wait_for_each_other),
+		cmocka_unit_test(a_driver_has_so_many_requests_at_a_time),
 		cmocka_unit_test(an_answer_that_nobody_asked_for_ends_the_program),
 		cmocka_unit_test(a_bad_command_is_refused),
 		cmocka_unit_test(a_program_that_nobody_allowed_is_refused_by_name),
