@@ -20,7 +20,7 @@
 #include "controller/core/approval.h"
 #include "controller/core/counters.h"
 #include "controller/core/lookup.h"
-#include "controller/core/status_writer.h"
+#include "controller/core/reconciled.h"
 #include "controller/rules/identity.h"
 #include "controller/tenant/pending_cleanup.h"
 #include "controller/tenant/tenant.h"
@@ -42,10 +42,8 @@ struct claims {
 };
 
 struct claim_entry {
+	struct reconciled it;
 	struct claims *owner;
-	char *name;
-	struct loop_timer timer;
-	struct status_writer write;
 	/* loop_now() since which a machine could have accepted the claim, as far as this leader has
 	 * seen; 0: not yet. Set by age_of(). */
 	int64_t open_since;
@@ -61,14 +59,14 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct claim_entry *en = arg;
 	struct context *c = en->owner->c;
-	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->it.name);
 
 	(void)o;
 	if (!e && en->failing[0])
 		counters_claim_failed(c->counters, n ? n->spec.node_pool_ref.name : NULL,
 				      en->failing);
 	en->failing[0] = '\0';
-	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
+	loop_timer_start(&en->it.timer, e && e->kind != ERR_NOT_FOUND ? 500 : 0);
 }
 
 /* False if the tenant's API server reported that no Node of that name exists. True if the Node
@@ -138,7 +136,7 @@ static void on_owed(json_t *o, const struct err *e, void *arg)
 
 	(void)o;
 	(void)e;
-	loop_timer_start(&en->timer, 1000);
+	loop_timer_start(&en->it.timer, 1000);
 }
 
 /* Adds the claim's Node to the pending cleanup (status.debts) of its VirtualCluster, so that the
@@ -163,13 +161,13 @@ static bool owe_node(struct claim_entry *en, const struct node_claim *n, const s
 	for (size_t i = 0; i < vc->status.debts.n; i++)
 		if (str_eq(vc->status.debts.v[i].node_uid, node->uid))
 			return false; /* The deletion is already pending. */
-	list = pending_cleanup_without(vc, en->name);
+	list = pending_cleanup_without(vc, en->it.name);
 	while (json_array_size(list) >= PENDING_CLEANUP_MAX)
 		json_array_remove(list, 0);
 	json_array_append_new(list,
-			      json_pack("{s:s, s:s, s:s}", "nodeName", en->name, "nodeUID",
+			      json_pack("{s:s, s:s, s:s}", "nodeName", en->it.name, "nodeUID",
 					node->uid, "since", str_time(when, loop_wall(c->loop))));
-	writer_status(&en->write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
+	writer_status(&en->it.write, OBJECT_VIRTUAL_CLUSTER, &vc->meta,
 		      json_pack("{s:o}", "debts", list), on_owed);
 	return true;
 }
@@ -196,7 +194,7 @@ static bool withdraw(struct claim_entry *en, const struct node_claim *n)
 	 * deleted. The new Machine of the same name does not report when it has finished with this
 	 * claim. */
 	if (n->meta.deletion_timestamp && r && r->uid && m && !str_eq(r->uid, m->meta.uid))
-		loop_timer_start(&en->timer, UNTAKEN_MS);
+		loop_timer_start(&en->it.timer, UNTAKEN_MS);
 	if (machine_of_claim(c, n) || (n->status.machine_ref && !released))
 		return false;
 	if (n->meta.deletion_timestamp &&
@@ -206,17 +204,17 @@ static bool withdraw(struct claim_entry *en, const struct node_claim *n)
 		return released && owe_node(en, n, m);
 	if (n->meta.deletion_timestamp)
 		return !ctx_crds_terminating(c) &&
-		       (!settle_ensure(c, &en->write, n, m, on_written) ||
-			writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM,
-					 false, on_written));
+		       (!settle_ensure(c, &en->it.write, n, m, on_written) ||
+			writer_finalizer(&en->it.write, OBJECT_NODE_CLAIM, &n->meta,
+					 FINALIZER_CLAIM, false, on_written));
 	if (age < UNTAKEN_MS || may_run(en, n)) {
-		loop_timer_start(&en->timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
+		loop_timer_start(&en->it.timer, age < UNTAKEN_MS ? UNTAKEN_MS - age : UNTAKEN_MS);
 		return false;
 	}
-	log_info("claim withdrawn: no machine accepted it", LOG_S("claim", en->name));
+	log_info("claim withdrawn: no machine accepted it", LOG_S("claim", en->it.name));
 	if (r)
 		avoided_add(en->owner->spec.avoided, r->name);
-	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	writer_delete(&en->it.write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
@@ -228,7 +226,7 @@ static bool may_delete(struct claim_entry *en)
 
 	if (ctx_may_act(c) && !ctx_crds_terminating(c))
 		return true;
-	loop_timer_start(&en->timer, AGAIN_MS);
+	loop_timer_start(&en->it.timer, AGAIN_MS);
 	return false;
 }
 
@@ -240,13 +238,13 @@ static bool take_back(struct claim_entry *en, const struct node_claim *n)
 	int64_t ms = unwanted_ms(en->owner->spec.unwanted, n);
 
 	if (ms >= 0 && ms < UNWANTED_MS)
-		loop_timer_start(&en->timer, UNWANTED_MS - ms);
+		loop_timer_start(&en->it.timer, UNWANTED_MS - ms);
 	if (ms < UNWANTED_MS || !may_delete(en))
 		return false;
-	log_info("claim withdrawn: no pod needs it any more", LOG_S("claim", en->name));
+	log_info("claim withdrawn: no pod needs it any more", LOG_S("claim", en->it.name));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "NoPodWaits",
 		  "no pod needs the claim any more: withdrawn before its machine was changed");
-	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	writer_delete(&en->it.write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
@@ -267,13 +265,13 @@ static bool give_up(struct claim_entry *en, const struct node_claim *n)
 		str_copy(why, sizeof(why), str_or(i->refusal, "launch refused"));
 	} else if (!burst_gang_broken(c, en->owner->spec.status.tenants, n, &next_ms, why)) {
 		if (next_ms)
-			loop_timer_start(&en->timer, next_ms);
+			loop_timer_start(&en->it.timer, next_ms);
 		return false;
 	}
 	log_info("claim withdrawn: the instance that a BurstPolicy chose cannot be launched",
-		 LOG_S("claim", en->name), LOG_S("why", why));
+		 LOG_S("claim", en->it.name), LOG_S("why", why));
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Warning", "LaunchRefused", why);
-	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	writer_delete(&en->it.write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
@@ -283,7 +281,7 @@ static bool give_up(struct claim_entry *en, const struct node_claim *n)
 static bool finalizer(struct claim_entry *en, const struct node_claim *n)
 {
 	return !n->meta.deletion_timestamp && machine_of_claim(en->owner->c, n) &&
-	       writer_finalizer(&en->write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM, true,
+	       writer_finalizer(&en->it.write, OBJECT_NODE_CLAIM, &n->meta, FINALIZER_CLAIM, true,
 				on_written);
 }
 
@@ -292,7 +290,7 @@ static void derive(struct claim_entry *en, const struct node_claim *n)
 	json_t *status = claim_status_new(&en->owner->spec.status, n, en->failing);
 
 	if (status)
-		writer_status(&en->write, OBJECT_NODE_CLAIM, &n->meta, status, on_written);
+		writer_status(&en->it.write, OBJECT_NODE_CLAIM, &n->meta, status, on_written);
 }
 
 /* Asks the webhook while the claim waits. Restarts the time within which a machine has to accept
@@ -309,7 +307,7 @@ static void follow_approval(struct claim_entry *en, const struct node_claim *n)
 	if (is == APPROVAL_WAITING)
 		approval_asks_look(en->owner->asks, n);
 	else
-		approval_asks_forget(en->owner->asks, en->name);
+		approval_asks_forget(en->owner->asks, en->it.name);
 }
 
 /* True if the claim stays as it is until its approval is given, or until its denial ends. */
@@ -337,11 +335,11 @@ static bool end_denied(struct claim_entry *en, const struct node_claim *n)
 		return false;
 	left = approval_denied_until(&is) - loop_wall(c->loop);
 	if (left > 0)
-		loop_timer_start(&en->timer, left);
+		loop_timer_start(&en->it.timer, left);
 	if (left > 0 || !may_delete(en))
 		return false;
-	log_info("denied claim deleted: its time is over", LOG_S("claim", en->name));
-	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_written);
+	log_info("denied claim deleted: its time is over", LOG_S("claim", en->it.name));
+	writer_delete(&en->it.write, OBJECT_NODE_CLAIM, &n->meta, on_written);
 	return true;
 }
 
@@ -349,12 +347,12 @@ static void look(void *arg)
 {
 	struct claim_entry *en = arg;
 	struct context *c = en->owner->c;
-	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->name);
+	const struct node_claim *n = CTX_GET(c, OBJECT_NODE_CLAIM, node_claim, en->it.name);
 
 	if (!n) {
-		approval_asks_forget(en->owner->asks, en->name);
-		if (!writer_busy(&en->write))
-			map_del(en->owner->entries, en->name);
+		approval_asks_forget(en->owner->asks, en->it.name);
+		if (!writer_busy(&en->it.write))
+			map_del(en->owner->entries, en->it.name);
 		return;
 	}
 	if (!str_eq(en->uid, n->meta.uid)) {
@@ -362,7 +360,7 @@ static void look(void *arg)
 		str_copy(en->uid, sizeof(en->uid), n->meta.uid);
 		en->open_since = 0;
 	}
-	if (!c->leading || writer_busy(&en->write) || !c->ready)
+	if (!c->leading || writer_busy(&en->it.write) || !c->ready)
 		return;
 	follow_approval(en, n);
 	if (rests(en, n)) {
@@ -374,16 +372,6 @@ static void look(void *arg)
 		derive(en, n);
 }
 
-static void entry_free(void *p)
-{
-	struct claim_entry *en = p;
-
-	writer_stop(&en->write);
-	loop_timer_stop(&en->timer);
-	free(en->name);
-	free(en);
-}
-
 struct claims *claims_new(const struct claims_spec *spec)
 {
 	struct claims *cl = mem_new(struct claims);
@@ -391,7 +379,7 @@ struct claims *claims_new(const struct claims_spec *spec)
 	cl->c = spec->status.c;
 	cl->spec = *spec;
 	cl->asks = cl->spec.status.approval_asks = approval_asks_new(cl->c);
-	cl->entries = map_new(entry_free);
+	cl->entries = map_new(reconciled_free);
 	return cl;
 }
 
@@ -406,18 +394,10 @@ void claims_free(struct claims *cl)
 
 void claims_kick(struct claims *cl, const char *claim)
 {
-	struct claim_entry *en = map_get(cl->entries, claim);
+	struct claim_entry *en = reconciled_get(cl->entries, claim, sizeof(*en), cl->c, look);
 
-	if (!en) {
-		en = mem_new(struct claim_entry);
-		en->owner = cl;
-		en->name = mem_strdup(claim);
-		writer_init(&en->write, cl->c, en);
-		loop_timer_init(&en->timer, cl->c->group, look, en);
-		map_put(cl->entries, claim, en);
-	}
-	if (!writer_busy(&en->write))
-		loop_timer_start(&en->timer, 0);
+	en->owner = cl;
+	reconciled_kick(&en->it);
 }
 
 void claims_clear(struct claims *cl)

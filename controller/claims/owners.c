@@ -16,7 +16,7 @@
 #include "controller/claims/budget.h"
 #include "controller/core/claim_index.h"
 #include "controller/core/lookup.h"
-#include "controller/core/status_writer.h"
+#include "controller/core/reconciled.h"
 #include "controller/rules/disruption_budget.h"
 
 #define LOOK_MS 10000
@@ -34,12 +34,11 @@ struct owners {
 };
 
 struct owner_check {
+	/* The object is the VirtualCluster. */
+	struct reconciled it;
 	struct owners *all;
-	char *tenant;
-	struct loop_timer timer;
+	/* At most one of `call` and it.write is in flight */
 	struct kube_call *call;
-	/* At most one of `call` and `write` is in flight */
-	struct status_writer write;
 	/* Name and UID of the claim whose owner is being read */
 	char claim[254], uid[64];
 	/* Kind of the owner that is being read */
@@ -48,12 +47,12 @@ struct owner_check {
 
 static void later(struct owner_check *en, int64_t ms)
 {
-	loop_timer_start(&en->timer, ms);
+	loop_timer_start(&en->it.timer, ms);
 }
 
 static bool busy(const struct owner_check *en)
 {
-	return en->call || writer_busy(&en->write);
+	return en->call || writer_busy(&en->it.write);
 }
 
 /* --- deleting --------------------------------------------------------------------------------- */
@@ -94,7 +93,7 @@ static void delete_claim(struct owner_check *en)
 	ctx_event(c, OBJECT_NODE_CLAIM, &n->meta, "Normal", "OwnerDeleted",
 		  en->kind == OBJECT_NODE_POOL ? "its NodePool was deleted"
 					       : "its VirtualCluster was deleted");
-	writer_delete(&en->write, OBJECT_NODE_CLAIM, &n->meta, on_deleted);
+	writer_delete(&en->it.write, OBJECT_NODE_CLAIM, &n->meta, on_deleted);
 }
 
 /* --- reading the owner ------------------------------------------------------------------------ */
@@ -225,7 +224,7 @@ static void look(void *arg)
 	struct owner_check *en = arg;
 	struct context *c = en->all->c;
 	const struct virtual_cluster *vc =
-		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->tenant);
+		CTX_GET(c, OBJECT_VIRTUAL_CLUSTER, virtual_cluster, en->it.name);
 	struct orphan_search s = {.en = en};
 
 	/* Nothing to do now: owners_kick() is called again once this process leads and is ready. */
@@ -234,14 +233,14 @@ static void look(void *arg)
 	later(en, LOOK_MS);
 	if (!synced(c) || ctx_crds_terminating(c))
 		return;
-	claim_index_each(c, CLAIM_BY_TENANT, en->tenant, look_at_claim, &s);
+	claim_index_each(c, CLAIM_BY_TENANT, en->it.name, look_at_claim, &s);
 	if (s.orphan && !(vc && vc->spec.paused))
 		ask_owner(en, &s);
 	else if (!s.claims)
-		map_del(en->all->entries, en->tenant);
+		map_del(en->all->entries, en->it.name);
 	else if (!s.waiting)
 		/* No timer is needed, because every change calls owners_kick(). */
-		loop_timer_stop(&en->timer);
+		loop_timer_stop(&en->it.timer);
 }
 
 /* --- start ------------------------------------------------------------------------------------ */
@@ -250,11 +249,8 @@ static void entry_free(void *p)
 {
 	struct owner_check *en = p;
 
-	writer_stop(&en->write);
 	kube_call_cancel(en->call);
-	loop_timer_stop(&en->timer);
-	free(en->tenant);
-	free(en);
+	reconciled_free(en);
 }
 
 struct owners *owners_new(struct context *c)
@@ -276,18 +272,11 @@ void owners_free(struct owners *os)
 
 static void kick(struct owners *os, const char *tenant)
 {
-	struct owner_check *en = map_get(os->entries, tenant);
+	struct owner_check *en = reconciled_get(os->entries, tenant, sizeof(*en), os->c, look);
 
-	if (!en) {
-		en = mem_new(struct owner_check);
-		en->all = os;
-		en->tenant = mem_strdup(tenant);
-		writer_init(&en->write, os->c, en);
-		loop_timer_init(&en->timer, os->c->group, look, en);
-		map_put(os->entries, tenant, en);
-	}
-	if (!busy(en))
-		later(en, 0);
+	en->all = os;
+	if (!en->call)
+		reconciled_kick(&en->it);
 }
 
 static bool kick_tenant_of(const struct kube_entry *e, void *arg)

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/core/clock_jumps.h"
-#include "controller/core/status_writer.h"
+#include "controller/core/reconciled.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/machine.h"
 
@@ -30,10 +30,8 @@ struct drains {
 };
 
 struct drain_entry {
+	struct reconciled it;
 	struct drains *owner;
-	char *name;
-	struct loop_timer timer;
-	struct status_writer write;
 	/* generation of the Drain's spec of which the target machines were last notified */
 	int64_t generation;
 	/* names of the machines to notify when the status write in flight is done */
@@ -171,7 +169,7 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 	arena_free(en->changed);
 	en->changed = NULL;
 	en->nnames = 0;
-	loop_timer_start(&en->timer, e && e->kind != ERR_NOT_FOUND ? AGAIN_MS : 0);
+	loop_timer_start(&en->it.timer, e && e->kind != ERR_NOT_FOUND ? AGAIN_MS : 0);
 }
 
 /* Returns a copy of the Drain's status. Its lists are copied to the arena and may be changed. */
@@ -203,7 +201,7 @@ static void note_changes(struct drain_entry *en, const struct drain *d,
 
 		if (str_eq(was, t->phase))
 			continue;
-		log_info("drain target", LOG_S("drain", en->name), LOG_S("machine", t->machine),
+		log_info("drain target", LOG_S("drain", en->it.name), LOG_S("machine", t->machine),
 			 LOG_S("phase", t->phase));
 		en->names[en->nnames++] = arena_strdup(en->changed, t->machine);
 	}
@@ -214,7 +212,7 @@ static void say_end(struct drain_entry *en, const struct drain *d, const struct 
 	const struct condition *ready = condition_get(&s->conditions, "Ready");
 	bool good = s->phase == DRAIN_SUCCEEDED || s->phase == DRAIN_CANCELLED;
 
-	log_info("drain ended", LOG_S("drain", en->name), LOG_S("phase", ready->reason),
+	log_info("drain ended", LOG_S("drain", en->it.name), LOG_S("phase", ready->reason),
 		 LOG_S("message", str_or(ready->message, "")));
 	ctx_event(en->owner->c, OBJECT_DRAIN, &d->meta, good ? "Normal" : "Warning", ready->reason,
 		  str_or(ready->message, ""));
@@ -233,7 +231,7 @@ static void write_status(struct drain_entry *en, const struct drain *d,
 	if (s->completion_time && !d->status.completion_time)
 		say_end(en, d, s);
 	note_changes(en, d, s);
-	writer_status(&en->write, OBJECT_DRAIN, &d->meta,
+	writer_status(&en->it.write, OBJECT_DRAIN, &d->meta,
 		      json_incref(json_object_get(after, "status")), on_written);
 }
 
@@ -351,7 +349,7 @@ static void begin(struct drain_entry *en, const struct drain *d, int64_t now)
 	left = d->spec.not_before + clock_jumps_since(c, d->meta.creation_timestamp) - now;
 	s.phase = d->spec.not_before && left > 0 ? DRAIN_PENDING : DRAIN_DRAINING;
 	if (s.phase == DRAIN_PENDING) {
-		loop_timer_start(&en->timer, left);
+		loop_timer_start(&en->it.timer, left);
 		drain_ready(d, &s, a, now, "Pending", "begins at spec.notBefore");
 		write_status(en, d, &s);
 		return;
@@ -386,7 +384,7 @@ static void go_on(struct drain_entry *en, const struct drain *d, int64_t now)
 
 	drains_advance(en->owner->c, en->owner->tenants, d, &s, a, now);
 	if (d->spec.deadline && left > 0)
-		loop_timer_start(&en->timer, left);
+		loop_timer_start(&en->it.timer, left);
 	write_status(en, d, &s);
 }
 
@@ -408,11 +406,11 @@ static void expire(struct drain_entry *en, const struct drain *d, int64_t now)
 	if (d->meta.deletion_timestamp || (!drain_withdrawn(d) && still_holds(c, d)))
 		return;
 	if (now < end) {
-		loop_timer_start(&en->timer, end - now);
+		loop_timer_start(&en->it.timer, end - now);
 		return;
 	}
-	log_info("drain deleted: its ttl has passed", LOG_S("drain", en->name));
-	writer_delete(&en->write, OBJECT_DRAIN, &d->meta, on_written);
+	log_info("drain deleted: its ttl has passed", LOG_S("drain", en->it.name));
+	writer_delete(&en->it.write, OBJECT_DRAIN, &d->meta, on_written);
 }
 
 /* Notifies all target machines if this process has not notified them of this generation of the spec
@@ -430,20 +428,20 @@ static void on_timer(void *arg)
 {
 	struct drain_entry *en = arg;
 	struct context *c = en->owner->c;
-	const struct drain *d = CTX_GET(c, OBJECT_DRAIN, drain, en->name);
+	const struct drain *d = CTX_GET(c, OBJECT_DRAIN, drain, en->it.name);
 	int64_t now = loop_wall(c->loop);
 
 	if (!d) {
 		/* The targets of a deleted Drain are not known any more, so notify all machines. */
 		notify(c, NOTICE_MACHINE, NULL);
-		if (!writer_busy(&en->write))
-			map_del(en->owner->entries, en->name);
+		if (!writer_busy(&en->it.write))
+			map_del(en->owner->entries, en->it.name);
 		return;
 	}
-	if (!c->leading || writer_busy(&en->write) || !c->ready)
+	if (!c->leading || writer_busy(&en->it.write) || !c->ready)
 		return;
 	if (!ctx_may_act(c)) {
-		loop_timer_start(&en->timer, CLOCK_AGAIN_MS);
+		loop_timer_start(&en->it.timer, CLOCK_AGAIN_MS);
 		return;
 	}
 	tell_all(en, d);
@@ -461,11 +459,8 @@ static void entry_free(void *p)
 {
 	struct drain_entry *en = p;
 
-	writer_stop(&en->write);
-	loop_timer_stop(&en->timer);
 	arena_free(en->changed);
-	free(en->name);
-	free(en);
+	reconciled_free(en);
 }
 
 struct drains *drains_new(struct context *c, const struct tenants *tenants)
@@ -488,18 +483,10 @@ void drains_free(struct drains *d)
 
 static void kick(struct drains *d, const char *name)
 {
-	struct drain_entry *en = map_get(d->entries, name);
+	struct drain_entry *en = reconciled_get(d->entries, name, sizeof(*en), d->c, on_timer);
 
-	if (!en) {
-		en = mem_new(struct drain_entry);
-		en->owner = d;
-		en->name = mem_strdup(name);
-		writer_init(&en->write, d->c, en);
-		loop_timer_init(&en->timer, d->c->group, on_timer, en);
-		map_put(d->entries, name, en);
-	}
-	if (!writer_busy(&en->write))
-		loop_timer_start(&en->timer, 0);
+	en->owner = d;
+	reconciled_kick(&en->it);
 }
 
 static bool kick_each(const struct kube_entry *en, void *arg)
