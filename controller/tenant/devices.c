@@ -171,17 +171,9 @@ static void on_sync(void *arg)
 static void on_health(const struct err *e, void *arg)
 {
 	struct devices_reading *r = arg;
-	const bool denied = e && e->kind == ERR_DENIED, absent = e && e->kind == ERR_NOT_FOUND;
-	const char *error = e && !denied && !absent ? e->text : "";
 
-	if (denied == r->denied && absent == r->absent &&
-	    strncmp(error, r->error, sizeof(r->error) - 1) == 0)
-		return;
-	r->denied = denied;
-	r->absent = absent;
-	str_copy(r->error, sizeof(r->error), error);
-	str_clean(r->error);
-	mark_all(r->d);
+	if (read_result_set(&r->read, e))
+		mark_all(r->d);
 }
 
 static void on_over(const json_t *object, void *arg)
@@ -301,7 +293,7 @@ const char *devices_unread(const struct devices *d, bool *soon, struct arena *a)
 	for (int i = 0; i < DEVICES_KINDS; i++) {
 		const struct devices_reading *r = &d->of[i];
 
-		if (r->denied)
+		if (r->read.denied)
 			return arena_printf(
 				a,
 				"drover may not get, list and watch %s.resource.k8s.io in this "
@@ -309,12 +301,13 @@ const char *devices_unread(const struct devices *d, bool *soon, struct arena *a)
 				of[i].plural);
 		if (r->cache && kube_cache_synced(r->cache))
 			continue;
-		if (r->absent)
+		if (r->read.absent)
 			return arena_printf(a,
 					    "this cluster does not serve %s.resource.k8s.io in %s",
 					    of[i].plural, of[i].version);
-		if (r->error[0])
-			return arena_printf(a, "%s cannot be read: %s", of[i].plural, r->error);
+		if (r->read.error[0])
+			return arena_printf(a, "%s cannot be read: %s", of[i].plural,
+					    r->read.error);
 		*soon = true;
 	}
 	return NULL;

@@ -3,6 +3,7 @@
 
 #include "controller/tenant/device_slices.h"
 #include "controller/tenant/devices.h"
+#include "controller/tenant/read_result.h"
 #include "controller/tenant/replan_queue.h"
 
 /*
@@ -23,10 +24,7 @@ struct devices_reading {
 	enum devices_kind kind;
 	/* cache of this kind; NULL: reading has not started */
 	struct kube_cache *cache;
-	/* denied: drover may not read the kind; absent: the API server does not serve it */
-	bool denied, absent;
-	/* text of the last error; "": none */
-	char error[160];
+	struct read_result read;
 };
 
 struct devices {

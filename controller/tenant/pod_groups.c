@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/read_result.h"
 #include "controller/tenant/replan_queue.h"
 #include "controller/tenant/tenant.h"
 
@@ -19,11 +20,7 @@ struct gang_reading {
 	enum gang_kind kind;
 	/* cache of this kind and version; NULL: reading has not started */
 	struct kube_cache *cache;
-	/* denied: drover may not read the kind; absent: the API server does not serve this
-	 * version */
-	bool denied, absent;
-	/* text of the last error; "": none */
-	char error[160];
+	struct read_result read;
 };
 
 struct pod_groups {
@@ -146,17 +143,9 @@ static void on_sync(void *arg)
 static void on_health(const struct err *e, void *arg)
 {
 	struct gang_reading *r = arg;
-	const bool denied = e && e->kind == ERR_DENIED, absent = e && e->kind == ERR_NOT_FOUND;
-	const char *error = e && !denied && !absent ? e->text : "";
 
-	if (denied == r->denied && absent == r->absent &&
-	    strncmp(error, r->error, sizeof(r->error) - 1) == 0)
-		return;
-	r->denied = denied;
-	r->absent = absent;
-	str_copy(r->error, sizeof(r->error), error);
-	str_clean(r->error);
-	mark_all(r->g);
+	if (read_result_set(&r->read, e))
+		mark_all(r->g);
 }
 
 static void on_over(const json_t *object, void *arg)
@@ -247,18 +236,18 @@ static const char *unread(const struct pod_groups *g, enum gang_kind kind, bool 
 	for (int i = 0; i < VERSIONS && kinds[kind].versions[i].version; i++) {
 		const struct gang_reading *r = &g->of[kind][i];
 
-		if (r->cache && kube_cache_synced(r->cache) && !r->denied)
+		if (r->cache && kube_cache_synced(r->cache) && !r->read.denied)
 			return NULL;
-		absent &= r->absent;
-		if (r->denied)
+		absent &= r->read.absent;
+		if (r->read.denied)
 			why = arena_printf(a,
 					   "drover may not get, list and watch %s in this cluster",
 					   kinds[kind].plural);
-		else if (r->error[0])
+		else if (!r->read.absent && r->read.error[0])
 			why = arena_printf(a, "%s cannot be read: %s", kinds[kind].plural,
-					   r->error);
+					   r->read.error);
 		else
-			*soon |= !r->absent;
+			*soon |= !r->read.absent;
 	}
 	if (absent)
 		why = arena_printf(

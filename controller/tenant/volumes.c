@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "controller/tenant/read_result.h"
 #include "controller/tenant/replan_queue.h"
 #include "controller/tenant/tenant.h"
 #include "controller/tenant/volume_objects.h"
@@ -21,9 +22,7 @@ struct volume_reading {
 	enum kind kind;
 	/* cache of this kind; NULL: reading has not started */
 	struct kube_cache *cache;
-	bool denied;
-	/* text of the last error; "": none */
-	char error[160];
+	struct read_result read;
 };
 
 struct volumes {
@@ -127,15 +126,9 @@ static void on_sync(void *arg)
 static void on_health(const struct err *e, void *arg)
 {
 	struct volume_reading *r = arg;
-	const bool denied = e && e->kind == ERR_DENIED;
-	const char *error = e && !denied ? e->text : "";
 
-	if (denied == r->denied && strncmp(error, r->error, sizeof(r->error) - 1) == 0)
-		return;
-	r->denied = denied;
-	str_copy(r->error, sizeof(r->error), error);
-	str_clean(r->error);
-	mark_all(r->v);
+	if (read_result_set(&r->read, e))
+		mark_all(r->v);
 }
 
 static void on_over(const json_t *object, void *arg)
@@ -295,14 +288,15 @@ static const char *unread(const struct volumes *v, bool *soon, struct arena *a)
 	for (int i = 0; i < KINDS; i++) {
 		const struct volume_reading *r = &v->of[i];
 
-		if (r->denied)
+		if (r->read.denied)
 			return arena_printf(a,
 					    "drover may not get, list and watch %s in this cluster",
 					    kinds[i].right);
 		if (r->cache && kube_cache_synced(r->cache))
 			continue;
-		if (r->error[0])
-			return arena_printf(a, "%s cannot be read: %s", kinds[i].plural, r->error);
+		if (r->read.error[0])
+			return arena_printf(a, "%s cannot be read: %s", kinds[i].plural,
+					    r->read.error);
 		*soon = true;
 	}
 	return NULL;
