@@ -8,8 +8,7 @@
 /*
  * reply: replies of a simulator that come late, never, or break off. If the client of a delayed
  * request disconnects first, the request is dropped.
- * Tests: tests/unit/sim/bmc/test_bmc.c, tests/unit/sim/bcm/test_head.c,
- * tests/unit/sim/netris/test_netris.c, tests/unit/sim/ec2/test_fault.c
+ * Tests: tests/unit/sim/common/test_reply.c
  */
 #define SIM_DELAY_NEVER INT64_MAX
 
