@@ -148,10 +148,15 @@ struct provider_object_volume {
 	const char *name;
 	int64_t size_gib;
 };
+struct provider_object_role {
+	const char *arn, *external_id, *session_name;
+};
 struct provider_object_ec2 {
 	/* URL of the EC2 API; NULL: the API of AWS */
 	const char *endpoint;
 	struct object_secret_ref *ca_secret_ref;
+	/* role that signs the calls of EC2; NULL: the Provider's own credentials sign them */
+	struct provider_object_role *assume_role;
 	struct {
 		struct provider_object_zone *v;
 		size_t n;

@@ -4,6 +4,66 @@
  */
 #include "api/tables.h"
 
+#include <string.h>
+
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+/* Characters of names in IAM */
+#define IAM_NAME LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_+=,.@-"
+
+/* True if text is not empty and has only characters of set. */
+static bool consists_of(const char *text, const char *set)
+{
+	return *text && !text[strspn(text, set)];
+}
+
+static bool is_role_arn(const char *s)
+{
+	size_t n;
+
+	if (!str_starts(s, "arn:aws"))
+		return false;
+	s += strlen("arn:aws");
+	n = strspn(s, LOWER "-");
+	if (n && *s != '-')
+		return false;
+	s += n;
+	if (!str_starts(s, ":iam::"))
+		return false;
+	s += strlen(":iam::");
+	if (strspn(s, DIGITS) != 12 || !str_starts(s + 12, ":role/"))
+		return false;
+	return consists_of(s + 12 + strlen(":role/"), IAM_NAME "/");
+}
+
+static bool is_session_name(const char *s)
+{
+	return strlen(s) >= 2 && consists_of(s, IAM_NAME);
+}
+
+static bool is_external_id(const char *s)
+{
+	return strlen(s) >= 2 && consists_of(s, IAM_NAME ":/");
+}
+
+static const struct field role_fields[] = {
+	FIELD(provider_object_role, arn, "arn", FIELD_STR, .required = true, .max_len = 600,
+	      .pattern = "^arn:aws(-[a-z-]*)?:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
+	      .valid = is_role_arn,
+	      .want = "the ARN of a role such as arn:aws:iam::123456789012:role/drover",
+	      .doc = "ARN of the role."),
+	FIELD(provider_object_role, external_id, "externalID", FIELD_STR, .max_len = 1224,
+	      .pattern = "^[A-Za-z0-9_+=,.@:/-][A-Za-z0-9_+=,.@:/-]+$", .valid = is_external_id,
+	      .want = "at least two letters, digits or characters of _+=,.@:/-",
+	      .doc = "Text that the trust policy of the role requires as sts:ExternalId. If not "
+		     "set, none is sent."),
+	FIELD(provider_object_role, session_name, "sessionName", FIELD_STR, .max_len = 64,
+	      .pattern = "^[A-Za-z0-9_+=,.@-][A-Za-z0-9_+=,.@-]+$", .valid = is_session_name,
+	      .want = "at least two letters, digits or characters of _+=,.@-", .def = "\"drover\"",
+	      .doc = "Name of the session, which CloudTrail records with each call."),
+	FIELDS_END,
+};
+
 static const struct field zone_fields[] = {
 	FIELD(provider_object_zone, region, "region", FIELD_STR, .required = true, AS_LABEL,
 	      .doc = "AWS region, such as eu-west-1."),
@@ -44,6 +104,11 @@ const struct field provider_object_ec2_fields[] = {
 	FIELD_PTR(provider_object_ec2, ca_secret_ref, "caSecretRef", object_local_secret_fields,
 		  .doc = "Secret with the CA certificate of the endpoint under ca.crt. If not set, "
 			 "the system's CAs are trusted."),
+	FIELD_PTR(
+		provider_object_ec2, assume_role, "assumeRole", role_fields,
+		.doc = "Role that the Provider's credentials assume by STS, for example in another "
+		       "account. Instances then belong to the account of the role. If not set, the "
+		       "Provider's credentials are used for EC2 themselves."),
 	FIELD_ITEMS(provider_object_ec2, zones, "zones", zone_fields, .required = true,
 		    .max_items = 64, .list_key = "zone",
 		    .doc = "Zones in which instances may be launched."),

@@ -200,6 +200,11 @@ int driver_cloud_of(const struct driver *s, const struct provider_object *p, str
 		.placement_group = c->placement_group,
 		.reservations = c->reservations,
 	};
+	if (c->assume_role) {
+		out->assume_role.arn = c->assume_role->arn;
+		out->assume_role.external_id = c->assume_role->external_id;
+		out->assume_role.session_name = c->assume_role->session_name;
+	}
 	if (c->root_device) {
 		out->root_device = c->root_device->name;
 		out->root_gib = c->root_device->size_gib;

@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "base/quoted.h"
 #include "providers/ec2/errors.h"
+#include "providers/ec2/post.h"
 
 #define CALL_MS 30000
 #define PER_S 5.0
 #define BURST 10.0
-#define FORM "application/x-www-form-urlencoded; charset=utf-8"
 #define IN_FLIGHT 64
 
 struct ec2_client {
@@ -22,9 +22,8 @@ struct ec2_client {
 	struct ec2_login_waiter waiter;
 	/* Written by is_ready(); borrowed from the login until the next loop turn */
 	struct sigv4_credentials keys;
-	/* Headers of the last call, which point to date and authorization */
-	struct http_header headers[2];
-	char date[SIGV4_DATE], *authorization;
+	/* Signature of the last call */
+	struct ec2_post post;
 	/* Cloud's clock minus this host's clock, in ms; 0: no relevant difference */
 	int64_t skew_ms;
 };
@@ -51,15 +50,6 @@ const char *ec2_client_region(const struct ec2_client *c)
 
 /* --- replies ---------------------------------------------------------------------------------- */
 
-/* Returns the Date of reply r minus the time `of` (Unix ms), in ms; 0: the reply has no Date. */
-static int64_t ahead_ms(const struct http_reply *r, int64_t of)
-{
-	const char *text = http_reply_header(r, "Date");
-	int64_t date;
-
-	return text && http_date(text, &date) ? date - of : 0;
-}
-
 static void judge(struct ec2_client *c, const struct ec2_request *q, const struct http_reply *r,
 		  const struct ec2_reply *doc, struct err *e)
 {
@@ -68,7 +58,7 @@ static void judge(struct ec2_client *c, const struct ec2_request *q, const struc
 	struct ec2_failure f = {.status = r->status,
 				.retry_after_ms = r->retry_after_ms,
 				.changes = q->changes,
-				.skew_ms = ahead_ms(r, q->signed_at)};
+				.skew_ms = ec2_post_ahead(r, q->signed_at)};
 
 	if (doc)
 		(void)ec2_reply_error(doc, a, &f.code, &f.message);
@@ -76,7 +66,7 @@ static void judge(struct ec2_client *c, const struct ec2_request *q, const struc
 	if (ec2_login_ready(c->login, &keys))
 		quoted_redact_err(e, keys.secret_key, keys.session_token);
 	if (ec2_is_of_clock(&f))
-		c->skew_ms = ahead_ms(r, loop_wall(loop_of(c->group)));
+		c->skew_ms = ec2_post_ahead(r, loop_wall(loop_of(c->group)));
 	else if (ec2_is_expired(f.code))
 		ec2_login_ended(c->login);
 }
@@ -115,27 +105,11 @@ static void on_done(void *client, struct session_call *c, const struct http_repl
 static void sign(void *client, struct session_call *q, struct http_call *call)
 {
 	struct ec2_client *c = client;
-	const struct http_header signed_headers[] = {{"Host", c->host}, {"Content-Type", FORM}};
-	struct sigv4_request r = {.method = "POST",
-				  .path = "/",
-				  .headers = signed_headers,
-				  .nheaders = 2,
-				  .body = call->body,
-				  .body_len = call->body_len,
-				  .region = c->region,
-				  .service = "ec2",
-				  .at = cloud_wall(c)};
 
-	container_of(q, struct ec2_request, call)->signed_at = r.at;
-	free(c->authorization);
-	c->authorization = sigv4_authorization(&r, &c->keys);
-	c->headers[0] = (struct http_header){"X-Amz-Date", sigv4_date(c->date, r.at)};
-	c->headers[1] = (struct http_header){"Authorization", c->authorization};
-	call->headers = c->headers;
-	call->nheaders = 2;
-	call->content_type = FORM;
-	call->secret_header = "X-Amz-Security-Token";
-	call->secret_value = c->keys.session_token;
+	c->post.at = cloud_wall(c);
+	container_of(q, struct ec2_request, call)->signed_at = c->post.at;
+	call->content_type = QUERY_TYPE;
+	ec2_post_sign(&c->post, &c->keys, call);
 }
 
 static bool is_ready(void *client)
@@ -215,8 +189,8 @@ struct ec2_client *ec2_client_new(const struct ec2_client_spec *s, struct err *e
 		ec2_client_free(c);
 		return NULL;
 	}
-	c->host = mem_strdup(strstr(s->endpoint, "://") + 3);
-	c->host[strcspn(c->host, "/")] = '\0';
+	c->host = ec2_post_host(s->endpoint);
+	c->post = (struct ec2_post){.host = c->host, .region = c->region, .service = "ec2"};
 	return c;
 }
 
@@ -228,6 +202,6 @@ void ec2_client_free(struct ec2_client *c)
 	session_free(c->session);
 	free(c->region);
 	free(c->host);
-	free(c->authorization);
+	ec2_post_done(&c->post);
 	free(c);
 }

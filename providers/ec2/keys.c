@@ -160,7 +160,9 @@ int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct er
 
 	if (!r)
 		return -1;
-	n = ec2_reply_at(ec2_reply_root(r), "AssumeRoleWithWebIdentityResult/Credentials");
+	n = ec2_reply_at(ec2_reply_root(r), "AssumeRoleResult/Credentials");
+	if (!n.at)
+		n = ec2_reply_at(ec2_reply_root(r), "AssumeRoleWithWebIdentityResult/Credentials");
 	end = ec2_reply_text(n, "Expiration", a);
 	if (!end || !str_to_time(end, &ends_at))
 		return err_set(e, ERR_PROTOCOL, 0, "the credentials from STS have no expiry time");

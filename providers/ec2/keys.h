@@ -27,6 +27,7 @@ int ec2_keys_from_environment(struct ec2_keys *k, struct err *e);
  * AWS_PROFILE or "default". These are the defaults of AWS's tools. */
 int ec2_keys_from_file(struct ec2_keys *k, const char *path, const char *profile, struct err *e);
 int ec2_keys_from_metadata(struct ec2_keys *k, const char *json, size_t len, struct err *e);
+/* xml: reply of AssumeRole or AssumeRoleWithWebIdentity */
 int ec2_keys_from_sts(struct ec2_keys *k, const char *xml, size_t len, struct err *e);
 
 #endif

@@ -6,11 +6,14 @@
 #include <string.h>
 #include "base/arena.h"
 #include "base/mem.h"
+#include "base/quoted.h"
 #include "base/str.h"
 #include "providers/ec2/errors.h"
 #include "providers/ec2/keys.h"
+#include "providers/ec2/post.h"
 #include "providers/ec2/query.h"
 
+#define STS_VERSION "2011-06-15"
 #define METADATA "http://169.254.169.254"
 #define METADATA_ROLE "/latest/meta-data/iam/security-credentials/"
 #define AGAIN_MS 60000
@@ -39,6 +42,15 @@ struct ec2_login {
 	char *file, *profile, *role_arn, *token_file;
 	/* Session token of the metadata service */
 	struct secret *session;
+	/* Login whose credentials sign AssumeRole, and drover's wait for it; NULL: no role is
+	 * assumed, and the members below are not used */
+	struct ec2_login *source;
+	struct ec2_login_waiter source_waiter;
+	char *external_id, *session_name, *region, *host;
+	/* Wall clock used for the signature of the last AssumeRole, Unix ms */
+	int64_t signed_at;
+	/* Clock of STS minus this host's clock, in ms; 0: no relevant difference */
+	int64_t skew_ms;
 };
 
 static int64_t left(const struct ec2_login *l)
@@ -186,6 +198,31 @@ static void ask_for_session(struct ec2_login *l)
 
 /* --- STS -------------------------------------------------------------------------------------- */
 
+/* Ends a renewal by STS with an error, whose text then begins with the call and the role. */
+static void end_sts(struct ec2_login *l, struct err *e)
+{
+	if (l->source)
+		err_note_wrap(e, "AssumeRole %.100s", l->role_arn);
+	else
+		err_note_wrap(e, "AssumeRoleWithWebIdentity");
+	end(l, e);
+}
+
+/* Removes the credentials that signed AssumeRole from the text of an error, and uses the cause of
+ * the error for the next call. */
+static void judge_source(struct ec2_login *l, const struct http_reply *r,
+			 const struct ec2_failure *f, struct err *e)
+{
+	struct sigv4_credentials keys;
+
+	if (ec2_login_ready(l->source, &keys))
+		quoted_redact_err(e, keys.secret_key, keys.session_token);
+	if (ec2_is_of_clock(f))
+		l->skew_ms = ec2_post_ahead(r, loop_wall(loop_of(l->group)));
+	else if (ec2_is_expired(f->code))
+		ec2_login_ended(l->source);
+}
+
 static void on_sts(const struct http_reply *r, const struct err *of_transport, void *arg)
 {
 	struct ec2_login *l = arg;
@@ -196,21 +233,27 @@ static void on_sts(const struct http_reply *r, const struct err *of_transport, v
 
 	l->asked = NULL;
 	if (of_transport) {
-		end(l, of_transport);
+		e = *of_transport;
+		end_sts(l, &e);
 		return;
 	}
 	if (r->status / 100 == 2) {
-		end_after(l, ec2_keys_from_sts(&l->keys, r->body, r->body_len, &e), &e);
+		if (ec2_keys_from_sts(&l->keys, r->body, r->body_len, &e) < 0)
+			end_sts(l, &e);
+		else
+			end(l, NULL);
 		return;
 	}
 	f.status = r->status;
 	f.retry_after_ms = r->retry_after_ms;
+	f.skew_ms = l->source ? ec2_post_ahead(r, l->signed_at) : 0;
 	doc = ec2_reply_parse(r->body, r->body_len, &e);
 	if (doc)
 		(void)ec2_reply_error(doc, a, &f.code, &f.message);
 	(void)!ec2_error(&f, &e);
-	err_note_wrap(&e, "AssumeRoleWithWebIdentity");
-	end(l, &e);
+	if (l->source)
+		judge_source(l, r, &f, &e);
+	end_sts(l, &e);
 }
 
 static int read_token(const char *path, struct secret **out, struct err *e)
@@ -239,7 +282,7 @@ static void ask_sts(struct ec2_login *l)
 	const char *role = str_or(l->role_arn, getenv("AWS_ROLE_ARN"));
 	struct http_call c = {.method = "POST",
 			      .path = "/",
-			      .content_type = "application/x-www-form-urlencoded; charset=utf-8",
+			      .content_type = QUERY_TYPE,
 			      .timeout_ms = CALL_MS,
 			      .max_body = TOKEN_MAX,
 			      .done = on_sts,
@@ -254,7 +297,7 @@ static void ask_sts(struct ec2_login *l)
 		end(l, &e);
 		return;
 	}
-	query_begin(&b, "AssumeRoleWithWebIdentity", "2011-06-15");
+	query_begin(&b, "AssumeRoleWithWebIdentity", STS_VERSION);
 	query_add(&b, role, "RoleArn");
 	query_add(&b, "drover", "RoleSessionName");
 	query_add(&b, secret_expose(token), "WebIdentityToken");
@@ -265,12 +308,71 @@ static void ask_sts(struct ec2_login *l)
 	buf_done(&b);
 }
 
+/* --- the assumed role ------------------------------------------------------------------------- */
+
+static void assume(struct ec2_login *l, const struct sigv4_credentials *keys)
+{
+	struct http_call c = {.content_type = QUERY_TYPE,
+			      .timeout_ms = CALL_MS,
+			      .max_body = TOKEN_MAX,
+			      .done = on_sts,
+			      .arg = l};
+	struct ec2_post p = {.host = l->host,
+			     .region = l->region,
+			     .service = "sts",
+			     .at = loop_wall(loop_of(l->group)) + l->skew_ms};
+	struct buf b;
+
+	query_begin(&b, "AssumeRole", STS_VERSION);
+	query_add(&b, l->role_arn, "RoleArn");
+	query_add(&b, str_or(l->session_name, "drover"), "RoleSessionName");
+	query_add(&b, l->external_id, "ExternalId");
+	c.body = b.data;
+	c.body_len = b.len;
+	l->signed_at = p.at;
+	ec2_post_sign(&p, keys, &c);
+	l->asked = http_start(l->peer, &c);
+	ec2_post_done(&p);
+	buf_done(&b);
+}
+
+static void ask_role(struct ec2_login *l)
+{
+	struct sigv4_credentials keys;
+
+	if (ec2_login_ready(l->source, &keys))
+		assume(l, &keys);
+	else
+		ec2_login_wait(l->source, &l->source_waiter);
+}
+
+static void on_source(const struct err *failed, void *arg)
+{
+	struct ec2_login *l = arg;
+	struct sigv4_credentials keys;
+	struct err e;
+
+	if (!failed && ec2_login_ready(l->source, &keys)) {
+		assume(l, &keys);
+		return;
+	}
+	if (failed)
+		e = *failed;
+	else
+		err_note(&e, ERR_UNAVAILABLE, 0, "the credentials that sign it have expired");
+	end_sts(l, &e);
+}
+
 /* --- all sources ------------------------------------------------------------------------------ */
 
 static void get(struct ec2_login *l)
 {
 	struct err e;
 
+	if (l->source) {
+		ask_role(l);
+		return;
+	}
 	switch (l->from) {
 	case PROVIDER_LOGIN_KEYS:
 		err_note(&e, ERR_DENIED, 401, "the configured access keys have expired");
@@ -297,7 +399,7 @@ static void get(struct ec2_login *l)
 
 void ec2_login_wait(struct ec2_login *l, struct ec2_login_waiter *w)
 {
-	bool asking = l->asked || !list_empty(&l->waiters);
+	bool asking = l->asked || !list_empty(&l->waiters) || list_linked(&l->source_waiter.link);
 
 	list_push_back(&l->waiters, &w->link);
 	if (!asking)
@@ -309,22 +411,36 @@ void ec2_login_leave(struct ec2_login_waiter *w)
 	list_remove(&w->link);
 }
 
+static int open_sts(struct ec2_login *l, const struct ec2_login_spec *s, struct err *e)
+{
+	OWN(arena) a = arena_new();
+	const char *url = s->cloud->sts_endpoint
+				  ? s->cloud->sts_endpoint
+				  : arena_printf(a, "https://sts.%s.amazonaws.com%s", s->region,
+						 str_starts(s->region, "cn-") ? ".cn" : "");
+	struct http_peer_spec p = {.base_url = url,
+				   .ca_pem = s->cloud->ca_pem,
+				   .max_in_flight = 1,
+				   .plain_ok = s->plain_ok};
+
+	l->peer = http_peer_new(s->http, &p, e);
+	if (!l->peer)
+		return -1;
+	l->host = ec2_post_host(url);
+	return 0;
+}
+
 static int open_peer(struct ec2_login *l, const struct ec2_login_spec *s, struct err *e)
 {
-	bool metadata = l->from == PROVIDER_LOGIN_INSTANCE;
-	OWN(arena) a = arena_new();
-	struct http_peer_spec p = {.ca_pem = s->cloud->ca_pem,
+	struct http_peer_spec p = {.base_url = str_or(s->cloud->metadata_endpoint, METADATA),
+				   .ca_pem = s->cloud->ca_pem,
 				   .max_in_flight = 1,
-				   .plain_ok = metadata || s->plain_ok,
-				   .local_ok = metadata};
+				   .plain_ok = true,
+				   .local_ok = true};
 
-	if (metadata)
-		p.base_url = str_or(s->cloud->metadata_endpoint, METADATA);
-	else if (l->from == PROVIDER_LOGIN_WEB_IDENTITY)
-		p.base_url = s->cloud->sts_endpoint
-				     ? s->cloud->sts_endpoint
-				     : arena_printf(a, "https://sts.%s.amazonaws.com", s->region);
-	else
+	if (l->from == PROVIDER_LOGIN_WEB_IDENTITY)
+		return open_sts(l, s, e);
+	if (l->from != PROVIDER_LOGIN_INSTANCE)
 		return 0;
 	l->peer = http_peer_new(s->http, &p, e);
 	return l->peer ? 0 : -1;
@@ -343,7 +459,19 @@ static enum provider_cloud_login source_of(enum provider_cloud_login given)
 	return PROVIDER_LOGIN_INSTANCE;
 }
 
-struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
+static struct ec2_login *login_alloc(const struct ec2_login_spec *s)
+{
+	struct ec2_login *l = mem_new(struct ec2_login);
+
+	l->group = s->group;
+	list_init(&l->waiters);
+	list_init(&l->source_waiter.link);
+	loop_defer_init(&l->tell, s->group, tell, l);
+	return l;
+}
+
+/* Returns the login of the source, without the role to be assumed. */
+static struct ec2_login *source_new(const struct ec2_login_spec *s, struct err *e)
 {
 	const struct provider_cloud *c = s->cloud;
 	struct ec2_login *l;
@@ -353,11 +481,8 @@ struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
 		err_note(e, ERR_INVALID, 0, "the access key or its secret is missing");
 		return NULL;
 	}
-	l = mem_new(struct ec2_login);
-	l->group = s->group;
+	l = login_alloc(s);
 	l->from = source_of(c->login);
-	list_init(&l->waiters);
-	loop_defer_init(&l->tell, s->group, tell, l);
 	if (c->login == PROVIDER_LOGIN_KEYS) {
 		l->keys.id = mem_strdup(c->access_key_id);
 		l->keys.secret = secret_copy(c->secret_access_key);
@@ -373,6 +498,26 @@ struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
 	return NULL;
 }
 
+struct ec2_login *ec2_login_new(const struct ec2_login_spec *s, struct err *e)
+{
+	struct ec2_login *source = source_new(s, e), *l;
+
+	if (!source || !s->cloud->assume_role.arn)
+		return source;
+	l = login_alloc(s);
+	l->source = source;
+	l->source_waiter.fn = on_source;
+	l->source_waiter.arg = l;
+	l->role_arn = mem_strdup(s->cloud->assume_role.arn);
+	l->external_id = mem_strdup(s->cloud->assume_role.external_id);
+	l->session_name = mem_strdup(s->cloud->assume_role.session_name);
+	l->region = mem_strdup(s->region);
+	if (open_sts(l, s, e) == 0)
+		return l;
+	ec2_login_free(l);
+	return NULL;
+}
+
 void ec2_login_free(struct ec2_login *l)
 {
 	if (!l)
@@ -380,6 +525,8 @@ void ec2_login_free(struct ec2_login *l)
 	list_for_each (w, &l->waiters, struct ec2_login_waiter, link)
 		list_remove(&w->link);
 	loop_defer_cancel(&l->tell);
+	ec2_login_leave(&l->source_waiter);
+	ec2_login_free(l->source);
 	http_cancel(l->asked);
 	http_peer_free(l->peer);
 	ec2_keys_done(&l->keys);
@@ -388,5 +535,9 @@ void ec2_login_free(struct ec2_login *l)
 	free(l->profile);
 	free(l->role_arn);
 	free(l->token_file);
+	free(l->external_id);
+	free(l->session_name);
+	free(l->region);
+	free(l->host);
 	free(l);
 }

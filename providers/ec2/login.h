@@ -14,6 +14,10 @@
  * login: the credentials that sign calls, from one source (enum provider_cloud_login), and their
  * renewal.
  *
+ * If a role is to be assumed, the credentials from the source sign only AssumeRole calls of STS,
+ * and the login provides the temporary credentials from STS. Errors of AssumeRole name the role. If
+ * STS refuses a signature because of the clock, later calls are signed with the clock of STS.
+ *
  * Credentials with an expiry are renewed LOGIN_EARLY_MS before it. If a renewal fails while the
  * present credentials are valid, these stay in use and the renewal is tried again a minute later. A
  * credentials file is read again when the cloud reports that its keys have expired. Everything runs

@@ -92,6 +92,11 @@ struct provider_cloud {
 	/* Role and path of the token file, used only with PROVIDER_LOGIN_WEB_IDENTITY; NULL: from
 	 * the environment */
 	const char *role_arn, *token_file;
+	/* Role that is assumed with the credentials from `login`, for example in another account.
+	 * arn NULL: none. external_id NULL: none. session_name NULL: drover. */
+	struct {
+		const char *arn, *external_id, *session_name;
+	} assume_role;
 	/* URL of STS (the AWS service that issues temporary credentials); NULL:
 	 * https://sts.{region}.amazonaws.com */
 	const char *sts_endpoint;

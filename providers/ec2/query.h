@@ -19,6 +19,8 @@
  */
 #define QUERY_MAX_REPLY (8u << 20)
 #define QUERY_MAX_BODY (1u << 20)
+/* Content-Type of the form */
+#define QUERY_TYPE "application/x-www-form-urlencoded; charset=utf-8"
 
 /* Initializes b as a form with the action and version. The caller must call buf_done(). b->over is
  * set if the form becomes too long. */

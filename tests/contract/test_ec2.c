@@ -17,6 +17,7 @@
 #define SECRET "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 #define CLUSTER "uid-of-kube-system"
 #define TOKENS "IQoJb3JpZ2luX2VjEXAMPLETOKEN"
+#define ROLE_TOKEN "FwoGZXIvYXdzEROLETOKEN"
 
 struct world {
 	struct loop *loop;
@@ -26,6 +27,10 @@ struct world {
 	struct fake_ec2 near, far;
 	struct secret *secret, *session;
 	struct provider *provider;
+	/* STS, the role that the next open_provider() assumes (arn NULL: none), and the error with
+	 * which STS refuses it (NULL: none) */
+	struct httpd *sts;
+	const char *role, *sts_refusal;
 	char log[1 << 16];
 	size_t logged;
 };
@@ -82,7 +87,9 @@ static void open_provider(struct world *w)
 				   .login = PROVIDER_LOGIN_KEYS,
 				   .access_key_id = "AKIDEXAMPLE",
 				   .secret_access_key = w->secret,
-				   .session_token = w->session};
+				   .session_token = w->session,
+				   .assume_role = {.arn = w->role},
+				   .sts_endpoint = "https://sts.test"};
 	struct provider_spec s = {
 		.name = "aws", .type = "ec2", .cloud = &c, .group = w->group, .http = w->http};
 	struct err e;
@@ -91,6 +98,28 @@ static void open_provider(struct world *w)
 	w->provider = provider_new(&s, &e);
 	if (!w->provider)
 		fail_msg("%s", e.text);
+}
+
+/* Gives keys of the role that are valid for an hour to the owner of SECRET. */
+static void on_sts(struct httpd_req *q, void *arg)
+{
+	struct world *w = arg;
+	char end[STR_TIME_SIZE], xml[600];
+
+	assert_non_null(strstr(httpd_header(q, "Authorization"),
+			       "Credential=AKIDEXAMPLE/20251124/eu-west-1/sts/aws4_request"));
+	assert_string_equal(httpd_header(q, "X-Amz-Security-Token"), TOKENS);
+	if (w->sts_refusal) {
+		httpd_reply(q, 403, "text/xml", w->sts_refusal, strlen(w->sts_refusal));
+		return;
+	}
+	str_format(xml, sizeof(xml),
+		   "<AssumeRoleResponse><AssumeRoleResult><Credentials>"
+		   "<AccessKeyId>ASIAROLE</AccessKeyId><SecretAccessKey>other</SecretAccessKey>"
+		   "<SessionToken>" ROLE_TOKEN "</SessionToken><Expiration>%s</Expiration>"
+		   "</Credentials></AssumeRoleResult></AssumeRoleResponse>",
+		   str_time(end, loop_wall(w->loop) + 3600000));
+	httpd_reply(q, 200, "text/xml", xml, strlen(xml));
 }
 
 static struct world *world_new(void)
@@ -109,6 +138,9 @@ static struct world *world_new(void)
 	fake_ec2_start(&w->far, w->cloud, "us-east-1");
 	http_mem_serve(w->net, "https://ec2.eu-west-1.test", w->near.httpd);
 	http_mem_serve(w->net, "https://ec2.us-east-1.test", w->far.httpd);
+	w->sts = httpd_new(w->cloud);
+	httpd_route(w->sts, "POST", "/", 65536, on_sts, w);
+	http_mem_serve(w->net, "https://sts.test", w->sts);
 	w->secret = secret_from_str(SECRET);
 	w->session = secret_from_str(TOKENS);
 	open_provider(w);
@@ -119,10 +151,12 @@ static void world_free(struct world *w)
 {
 	assert_null(strstr(w->log, SECRET));
 	assert_null(strstr(w->log, TOKENS));
+	assert_null(strstr(w->log, ROLE_TOKEN));
 	provider_free(w->provider);
 	secret_free(w->secret);
 	secret_free(w->session);
 	http_free(w->http);
+	httpd_free(w->sts);
 	fake_ec2_done(&w->near);
 	fake_ec2_done(&w->far);
 	http_mem_net_free(w->net);
@@ -548,6 +582,34 @@ static void a_wrong_clock_is_named_and_no_credential_blamed(void **state)
 	world_free(w);
 }
 
+/* --- accounts --------------------------------------------------------------------------------- */
+
+static void the_role_of_another_account_launches_there(void **state)
+{
+	struct world *w = world_new();
+	struct answer a;
+
+	(void)state;
+	w->role = "arn:aws:iam::210987654321:role/drover";
+	w->sts_refusal = "<ErrorResponse><Error><Code>AccessDenied</Code><Message>no</Message>"
+			 "</Error></ErrorResponse>";
+	open_provider(w);
+	a = launch_as(w, "t-1", 1);
+	assert_int_equal(a.err.kind, ERR_DENIED);
+	assert_int_equal(a.err.scope, ERR_ACCOUNT);
+	if (!strstr(a.err.text, "AssumeRole arn:aws:iam::210987654321:role/drover: AccessDenied"))
+		fail_msg("%s", a.err.text);
+	assert_int_equal(w->near.calls, 0);
+	w->sts_refusal = NULL;
+	a = launch_as(w, "t-1", 1);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	assert_non_null(strstr(w->near.authorization,
+			       "Credential=ASIAROLE/20251124/eu-west-1/ec2/aws4_request"));
+	assert_string_equal(w->near.token, ROLE_TOKEN);
+	assert_int_equal(list(w).n, 1);
+	world_free(w);
+}
+
 /* --- offers ----------------------------------------------------------------------------------- */
 
 static void offers_are_what_was_given_with_its_price(void **state)
@@ -776,6 +838,7 @@ int main(void)
 		cmocka_unit_test(ending_is_idempotent_and_seen_by_the_list),
 		cmocka_unit_test(what_is_not_shown_yet_is_not_gone),
 		cmocka_unit_test(a_wrong_clock_is_named_and_no_credential_blamed),
+		cmocka_unit_test(the_role_of_another_account_launches_there),
 		cmocka_unit_test(offers_are_what_was_given_with_its_price),
 		cmocka_unit_test(a_reservation_is_offered_until_it_ends_and_launched_into),
 		cmocka_unit_test(a_spot_notice_is_told_by_the_list),

@@ -134,13 +134,13 @@ class Moto:
             return False
 
 
-def client(where, region=REGION, **more):
-    """Returns botocore's EC2 client; more: other credentials."""
+def client(where, region=REGION, service="ec2", **more):
+    """Returns botocore's client; more: other credentials."""
     import botocore.config
     import botocore.session
     os.environ.update({name: value for name, value in where.env.items() if name.startswith("AWS_")})
     retries = botocore.config.Config(retries={"total_max_attempts": 1}, read_timeout=5)
-    return botocore.session.Session().create_client("ec2", region, endpoint_url=where.url, config=retries, **more)
+    return botocore.session.Session().create_client(service, region, endpoint_url=where.url, config=retries, **more)
 
 
 def code_of(call, **asked):
@@ -324,16 +324,38 @@ def drives_sim(sim):
          (2, sorted(said["launched"]), said["launched"], 2))
 
 
+ROLE_ACTIONS = ["ec2:RunInstances", "ec2:DescribeInstances", "ec2:TerminateInstances", "ec2:CreateTags"]
+
+
+def role_in(moto, external_id, actions):
+    """Creates a role which moto's user may assume with that external ID; returns its ARN."""
+    iam = client(moto, service="iam")
+    trust = {"Version": "2012-10-17", "Statement": [
+        {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:user/drover"}, "Action": "sts:AssumeRole",
+         "Condition": {"StringEquals": {"sts:ExternalId": external_id}}}]}
+    arn = iam.create_role(RoleName="gpus", AssumeRolePolicyDocument=json.dumps(trust))["Role"]["Arn"]
+    iam.put_role_policy(RoleName="gpus", PolicyName="gpus", PolicyDocument=json.dumps({
+        "Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]}))
+    return arn
+
+
+def place_in(moto):
+    """Returns the environment of ec2_drive for a launch in moto's default network."""
+    ec2 = client(moto)
+    subnets = ec2.describe_subnets(Filters=[{"Name": "availability-zone", "Values": ["eu-west-1a"]}])["Subnets"]
+    return {"EC2_SUBNET": subnets[0]["SubnetId"], "EC2_GROUP": ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"],
+            "EC2_IMAGE": ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"], "EC2_TYPE": "m5.large"}
+
+
+PLACE_ACTIONS = ["ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeImages"]
+
+
 def drives_moto(python, folder):
     """Moto ignores the client token: the second launch makes two more instances there. Moto also
     checks the signature of a body that it has encoded again, with + for a space, so a body with a
     space is refused."""
-    with Moto(python, folder, ["ec2:RunInstances", "ec2:DescribeInstances", "ec2:TerminateInstances", "ec2:CreateTags",
-                               "ec2:DescribeSubnets", "ec2:DescribeSecurityGroups", "ec2:DescribeImages"]) as moto:
-        ec2 = client(moto)
-        at = {"EC2_SUBNET": ec2.describe_subnets(Filters=[{"Name": "availability-zone", "Values": ["eu-west-1a"]}])["Subnets"][0]["SubnetId"],
-              "EC2_GROUP": ec2.describe_security_groups()["SecurityGroups"][0]["GroupId"],
-              "EC2_IMAGE": ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"], "EC2_TYPE": "m5.large"}
+    with Moto(python, folder, [*PLACE_ACTIONS, *ROLE_ACTIONS]) as moto:
+        ec2, at = client(moto), place_in(moto)
         said = drive(moto, **at)
         assert "error" not in said, said
         same((len(said["launched"]), sorted(said["owned"])), (2, sorted(said["launched"])))
@@ -342,6 +364,18 @@ def drives_moto(python, folder):
         same({t["Value"] for r in told for i in r["Instances"] for t in i["Tags"]}, {"ec2-drive", "uid-<&>-ü"})
         moto.env["AWS_SECRET_ACCESS_KEY"] = "wrong"
         same(drive(moto, **at)["at"], "launch")
+
+
+def assumes_role(python, folder):
+    """The user may not launch; the role that it assumes may."""
+    with Moto(python, folder, [*PLACE_ACTIONS, "sts:AssumeRole", "iam:CreateRole", "iam:PutRolePolicy"]) as moto:
+        at = {**place_in(moto), "EC2_STS": moto.url, "EC2_ROLE": role_in(moto, "42", ROLE_ACTIONS), "EC2_EXTERNAL_ID": "42"}
+        said = drive(moto, **at)
+        assert "error" not in said, said
+        same(sorted(said["owned"]), sorted(said["launched"]))
+        refused = drive(moto, **{**at, "EC2_EXTERNAL_ID": "43"})
+        same(refused["at"], "launch")
+        assert f"AssumeRole {at['EC2_ROLE']}: AccessDenied" in refused["error"], refused
 
 
 def judge():
@@ -354,7 +388,8 @@ def judge():
                             ("offers", lambda: offers(client(sim), sim)), ("the AWS CLI", lambda: command_line(sim, python)),
                             ("moto", lambda: moto_checks(python, folder)),
                             ("drover before the simulated EC2", lambda: drives_sim(sim)),
-                            ("drover before moto", lambda: drives_moto(python, folder))):
+                            ("drover before moto", lambda: drives_moto(python, folder)),
+                            ("drover in a role of moto", lambda: assumes_role(python, folder))):
             began = time.monotonic()
             check()
             print(f"   {what}: {time.monotonic() - began:.1f} s", flush=True)

@@ -7,7 +7,8 @@
  *   or {"error": TEXT, "kind": N, "at": WORD}   kind: enum err_kind; at: name of the failed step
  *
  * Environment: EC2_ENDPOINT, EC2_ZONE, EC2_SUBNET, EC2_GROUP, EC2_IMAGE, EC2_TYPE, EC2_CA (a file,
- * or empty), and the access key in AWS's own variables, such as AWS_ACCESS_KEY_ID.
+ * or empty), and the access key in AWS's own variables, such as AWS_ACCESS_KEY_ID. If EC2_ROLE is
+ * set, that role is assumed at EC2_STS (a URL) with EC2_EXTERNAL_ID.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,12 +137,16 @@ static int begin(struct drive *d, const char *ca, struct err *e)
 	const struct provider_cloud_zone zone = {d->region, env("EC2_ZONE"), env("EC2_SUBNET"),
 						 groups, NULL};
 	const struct provider_cloud_type type = {env("EC2_TYPE"), 0, true, false};
-	const struct provider_cloud cloud = {.endpoint = env("EC2_ENDPOINT"),
-					     .ca_pem = ca,
-					     .zones = {&zone, 1},
-					     .types = {&type, 1},
-					     .image = env("EC2_IMAGE"),
-					     .login = PROVIDER_LOGIN_ENVIRONMENT};
+	const struct provider_cloud cloud = {
+		.endpoint = env("EC2_ENDPOINT"),
+		.ca_pem = ca,
+		.zones = {&zone, 1},
+		.types = {&type, 1},
+		.image = env("EC2_IMAGE"),
+		.login = PROVIDER_LOGIN_ENVIRONMENT,
+		.assume_role = {.arn = getenv("EC2_ROLE"),
+				.external_id = getenv("EC2_EXTERNAL_ID")},
+		.sts_endpoint = getenv("EC2_STS")};
 
 	str_format(d->region, sizeof(d->region), "%.*s", (int)strlen(env("EC2_ZONE")) - 1,
 		   env("EC2_ZONE"));

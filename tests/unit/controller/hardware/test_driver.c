@@ -170,6 +170,7 @@ static const char aws[] =
 	"'spec': {'type': 'ec2', 'ec2': {'image': 'ami-1',"
 	" 'keyName': 'people', 'instanceProfile': 'worker', "
 	"'placementGroup': 'gpus', 'reservations': true,"
+	" 'assumeRole': {'arn': 'arn:aws:iam::210987654321:role/drover', 'externalID': '42'},"
 	" 'rootDevice': {'name': '/dev/sda1', 'sizeGiB': 200}, 'zones': ["
 	"{'region': 'eu-west-1', 'zone': 'eu-west-1a', 'subnet': 'subnet-1', "
 	"'securityGroups': ['sg-1', 'sg-2']},"
@@ -203,6 +204,9 @@ static void an_ec2_provider_has_what_its_object_says(void **state)
 	assert_string_equal(c.root_device, "/dev/sda1");
 	assert_int_equal(c.root_gib, 200);
 	assert_true(c.reservations);
+	assert_string_equal(c.assume_role.arn, "arn:aws:iam::210987654321:role/drover");
+	assert_string_equal(c.assume_role.external_id, "42");
+	assert_string_equal(c.assume_role.session_name, "drover");
 	assert_int_equal(c.zones.n, 2);
 	assert_string_equal(c.zones.v[0].region, "eu-west-1");
 	assert_string_equal(c.zones.v[0].zone, "eu-west-1a");
@@ -241,6 +245,7 @@ static void what_may_be_launched_and_its_price_need_a_new_driver(void **state)
 	bench_put(d, aws);
 	assert_false(is_rebuilt(d, "{'spec': {'paused': true}}"));
 	assert_true(is_rebuilt(d, "{'spec': {'ec2': {'image': 'ami-3'}}}"));
+	assert_true(is_rebuilt(d, "{'spec': {'ec2': {'assumeRole': {'externalID': '43'}}}}"));
 	assert_true(is_rebuilt(
 		d, "{'spec': {'instanceTypes': [{'name': 'p5', 'capacity': {'cpu': '1'}}]}}"));
 	assert_true(is_rebuilt(d, "{'spec': {'instanceTypes': [{'name': 'p5', "

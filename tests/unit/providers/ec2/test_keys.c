@@ -75,6 +75,11 @@ static void answers_of_services_have_an_end(void **state)
 		"<SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>"
 		"<Expiration>2025-11-24T17:00:00Z</Expiration></Credentials>"
 		"</AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>";
+	static const char of_role[] =
+		"<AssumeRoleResponse><AssumeRoleResult><Credentials><AccessKeyId>ASIC</AccessKeyId>"
+		"<SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken>"
+		"<Expiration>2025-11-24T17:00:00Z</Expiration></Credentials>"
+		"</AssumeRoleResult></AssumeRoleResponse>";
 	struct ec2_keys k = {0};
 	struct err e;
 
@@ -86,6 +91,8 @@ static void answers_of_services_have_an_end(void **state)
 	assert_string_equal(k.id, "ASIB");
 	assert_string_equal(secret_expose(k.token), "t");
 	assert_int_equal(k.ends_at, 1764003600000);
+	assert_ok(ec2_keys_from_sts(&k, of_role, strlen(of_role), &e), &e);
+	assert_string_equal(k.id, "ASIC");
 	assert_int_equal(ec2_keys_from_metadata(&k, endless, strlen(endless), &e), -1);
 	assert_int_equal(ec2_keys_from_metadata(&k, "[]", 2, &e), -1);
 	assert_int_equal(ec2_keys_from_sts(&k, "<a/>", 4, &e), -1);

@@ -21,8 +21,18 @@ struct rig {
 	/* down: true if the metadata service answers 503. denied: true if the STS refuses the
 	 * request */
 	bool down, denied;
+	/* Number of AssumeRole calls, headers of the last one, and XML of the error with which the
+	 * next one is refused (NULL: none) */
+	unsigned assumed;
+	char authorization[600], date[SIGV4_DATE], token[16];
+	const char *refusal;
 	struct err err;
 };
+
+#define OTHER_ROLE "arn:aws:iam::210987654321:role/drover"
+#define REFUSAL(code, message)                                                                     \
+	"<ErrorResponse><Error><Code>" code "</Code><Message>" message                             \
+	"</Message></Error></ErrorResponse>"
 
 static const char *end_of(struct rig *r, char out[static STR_TIME_SIZE])
 {
@@ -70,29 +80,52 @@ static void on_keys(struct httpd_req *q, void *arg)
 	}
 }
 
+static void give_keys(struct rig *r, struct httpd_req *q, const char *call)
+{
+	char end[STR_TIME_SIZE], xml[600];
+
+	str_format(xml, sizeof(xml),
+		   "<R><%sResult><Credentials><AccessKeyId>ASIA%u</AccessKeyId>"
+		   "<SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>"
+		   "%s</Expiration></Credentials></%sResult></R>",
+		   call, ++r->given, end_of(r, end), call);
+	httpd_reply(q, 200, "text/xml", xml, strlen(xml));
+}
+
+static void on_assume_role(struct rig *r, struct httpd_req *q, const char *form)
+{
+	assert_string_equal(form, "Action=AssumeRole&Version=2011-06-15"
+				  "&RoleArn=arn%3Aaws%3Aiam%3A%3A210987654321%3Arole%2Fdrover"
+				  "&RoleSessionName=hall-a&ExternalId=42");
+	r->assumed++;
+	str_copy(r->authorization, sizeof(r->authorization), httpd_header(q, "Authorization"));
+	str_copy(r->date, sizeof(r->date), httpd_header(q, "X-Amz-Date"));
+	str_copy(r->token, sizeof(r->token), str_or(httpd_header(q, "X-Amz-Security-Token"), ""));
+	if (r->refusal)
+		httpd_reply(q, 403, "text/xml", r->refusal, strlen(r->refusal));
+	else
+		give_keys(r, q, "AssumeRole");
+	r->refusal = NULL;
+}
+
 static void on_sts(struct httpd_req *q, void *arg)
 {
-	static const char denied[] = "<ErrorResponse><Error><Code>AccessDenied</Code>"
-				     "<Message>no</Message></Error></ErrorResponse>";
+	static const char denied[] = REFUSAL("AccessDenied", "no");
 	struct rig *r = arg;
-	char end[STR_TIME_SIZE], xml[600];
 	size_t len;
+	const char *form = httpd_body(q, &len);
 
-	assert_string_equal(httpd_body(q, &len),
-			    "Action=AssumeRoleWithWebIdentity&Version=2011-06-15"
-			    "&RoleArn=arn%3Aaws%3Aiam%3A%3A123456789012%3Arole%2Fdrover"
-			    "&RoleSessionName=drover&WebIdentityToken=ey.J.hb");
-	if (r->denied) {
-		httpd_reply(q, 403, "text/xml", denied, strlen(denied));
+	if (str_starts(form, "Action=AssumeRole&")) {
+		on_assume_role(r, q, form);
 		return;
 	}
-	str_format(
-		xml, sizeof(xml),
-		"<R><AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>ASIA%u</AccessKeyId>"
-		"<SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>%s"
-		"</Expiration></Credentials></AssumeRoleWithWebIdentityResult></R>",
-		++r->given, end_of(r, end));
-	httpd_reply(q, 200, "text/xml", xml, strlen(xml));
+	assert_string_equal(form, "Action=AssumeRoleWithWebIdentity&Version=2011-06-15"
+				  "&RoleArn=arn%3Aaws%3Aiam%3A%3A123456789012%3Arole%2Fdrover"
+				  "&RoleSessionName=drover&WebIdentityToken=ey.J.hb");
+	if (r->denied)
+		httpd_reply(q, 403, "text/xml", denied, strlen(denied));
+	else
+		give_keys(r, q, "AssumeRoleWithWebIdentity");
 }
 
 static void rig_init(struct rig *r, const struct provider_cloud *c)
@@ -316,6 +349,99 @@ static void given_keys_that_ended_are_not_used_again(void **state)
 	rig_done(&r);
 }
 
+/* --- the role of another account -------------------------------------------------------------- */
+
+static void a_role_of_another_account_is_assumed_by_own_keys(void **state)
+{
+	OWN(secret) secret = secret_from_str("PLANTED");
+	const struct provider_cloud c = {.login = PROVIDER_LOGIN_KEYS,
+					 .access_key_id = "AKID",
+					 .secret_access_key = secret,
+					 .assume_role = {OTHER_ROLE, "42", "hall-a"}};
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &c);
+	assert_false(is_ready(&r));
+	wait_for(&r);
+	assert_int_equal(r.err.kind, ERR_NONE);
+	ready(&r, "ASIA1");
+	assert_non_null(strstr(r.authorization,
+			       "Credential=AKID/20251124/eu-west-1/sts/aws4_request, "
+			       "SignedHeaders=content-type;host;x-amz-date, "));
+	assert_string_equal(r.token, "");
+	pass(&r, 3600000 - LOGIN_EARLY_MS + 5000);
+	assert_false(is_ready(&r));
+	wait_for(&r);
+	ready(&r, "ASIA2");
+	ec2_login_ended(r.login); /* EC2 reports that the role's keys have expired. */
+	r.refusal = REFUSAL("AccessDenied", "not with PLANTED");
+	wait_for(&r);
+	assert_int_equal(r.err.kind, ERR_DENIED);
+	assert_int_equal(r.err.scope, ERR_ACCOUNT);
+	assert_non_null(strstr(r.err.text, "AssumeRole " OTHER_ROLE ": AccessDenied"));
+	assert_null(strstr(r.err.text, "PLANTED"));
+	wait_for(&r);
+	ready(&r, "ASIA3");
+	rig_done(&r);
+}
+
+static void a_role_waits_for_the_credentials_that_sign_for_it(void **state)
+{
+	const struct provider_cloud c = {.login = PROVIDER_LOGIN_INSTANCE,
+					 .assume_role = {OTHER_ROLE, "42", "hall-a"}};
+	struct ec2_login_waiter gone = {.fn = on_told};
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &c);
+	r.down = true;
+	wait_for(&r);
+	assert_int_equal(r.err.kind, ERR_UNAVAILABLE);
+	assert_non_null(strstr(r.err.text, "AssumeRole " OTHER_ROLE ": credentials of this"));
+	assert_int_equal(r.assumed, 0);
+	r.down = false;
+	/* A waiter that leaves does not end the renewal, which serves the next waiter. */
+	ec2_login_wait(r.login, &gone);
+	ec2_login_leave(&gone);
+	wait_for(&r);
+	ready(&r, "ASIA2");
+	assert_int_equal(r.assumed, 1);
+	assert_non_null(strstr(r.authorization, "Credential=ASIA1/"));
+	assert_string_equal(r.token, "t");
+	/* STS reports that the instance's keys have expired, so they are renewed first. */
+	ec2_login_ended(r.login);
+	r.refusal = REFUSAL("ExpiredToken", "old");
+	wait_for(&r);
+	assert_int_equal(r.err.kind, ERR_DENIED);
+	wait_for(&r);
+	assert_non_null(strstr(r.authorization, "Credential=ASIA3/"));
+	ready(&r, "ASIA4");
+	rig_done(&r);
+}
+
+static void a_role_is_assumed_by_the_clock_of_sts(void **state)
+{
+	OWN(secret) s = secret_from_str("s");
+	const struct provider_cloud c = {.login = PROVIDER_LOGIN_KEYS,
+					 .access_key_id = "AKID",
+					 .secret_access_key = s,
+					 .assume_role = {OTHER_ROLE, "42", "hall-a"}};
+	struct rig r;
+
+	(void)state;
+	rig_init(&r, &c);
+	http_mem_clock(r.net, 900000);
+	r.refusal = REFUSAL("SignatureDoesNotMatch", "old");
+	wait_for(&r);
+	assert_int_equal(r.err.kind, ERR_UNAVAILABLE);
+	assert_non_null(strstr(r.err.text, "clock is 900 s behind"));
+	wait_for(&r);
+	assert_true(is_ready(&r));
+	assert_string_equal(r.date, "20251124T161500Z");
+	rig_done(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +450,9 @@ int main(void)
 		cmocka_unit_test(a_role_is_assumed_by_the_token_in_a_file),
 		cmocka_unit_test(the_source_is_what_the_environment_names),
 		cmocka_unit_test(given_keys_that_ended_are_not_used_again),
+		cmocka_unit_test(a_role_of_another_account_is_assumed_by_own_keys),
+		cmocka_unit_test(a_role_waits_for_the_credentials_that_sign_for_it),
+		cmocka_unit_test(a_role_is_assumed_by_the_clock_of_sts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
