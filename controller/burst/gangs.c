@@ -8,11 +8,16 @@
 #include "controller/tenant/tenant.h"
 
 #define LOOK_MS 5000
+/* Time after its creation for which a claim waits for the other claims of its gang: they are sent
+ * together, but each reaches the cache when it may. */
+#define GATHER_MS 15000
 
 struct others {
 	const struct context *c;
 	const char *gang, *self;
 	int64_t there, ready;
+	/* True: another claim failed, was refused or is being deleted */
+	bool broken;
 	/* Buffer of 160 bytes for the result text */
 	char *why;
 };
@@ -30,9 +35,11 @@ static bool look_at(const struct kube_entry *en, void *arg)
 		o->there++;
 		o->ready += claim_is_ready(n);
 	} else if (n->meta.deletion_timestamp || str_eq(n->status.phase, "Failed")) {
+		o->broken = true;
 		str_format(o->why, 160, "claim %s of the same gang failed or is being deleted",
 			   n->meta.name);
 	} else if (m && m->status.instance && m->status.instance->refused_time) {
+		o->broken = true;
 		str_format(o->why, 160, "launch for claim %s of the same gang was refused: %.60s",
 			   n->meta.name, str_or(m->status.instance->refusal, ""));
 	} else {
@@ -61,7 +68,8 @@ bool burst_gang_broken(const struct context *c, const struct tenants *ts,
 	if (left > 0) {
 		*next_ms = left < LOOK_MS ? left : LOOK_MS;
 		/* mutant: gang-bought-in-part */
-		return o.there < n->spec.gang->size;
+		return o.broken || (o.there < n->spec.gang->size &&
+				    now - n->meta.creation_timestamp >= GATHER_MS);
 	}
 	if (o.there == n->spec.gang->size)
 		str_copy(why, 160, "not all claims of the same gang became Ready in time");

@@ -8,9 +8,10 @@
  * spec.gang) are either all kept or all deleted.
  *
  * Until spec.gang.holdUntil a claim is deleted as soon as another claim of the gang is refused,
- * fails or is deleted. After that time a claim is deleted if another claim of the gang is missing
- * or not Ready. The exception is a claim whose own Node runs a pod: the gang has started then, and
- * later losses are handled elsewhere.
+ * fails or is deleted, or is still missing some seconds after the claim was created. After that
+ * time a claim is deleted if another claim of the gang is missing or not Ready. The exception is a
+ * claim whose own Node runs a pod: the gang has started then, and later losses are handled
+ * elsewhere.
  * Tests: tests/world/test_burst_gangs.c
  */
 struct tenants;
