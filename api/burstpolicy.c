@@ -394,8 +394,12 @@ static const struct field spot_needs_fields[] = {
 		 FIELD_BOOL, .def = "true",
 		 .doc = "Whether spot capacity is used only for work that saves its state, as its "
 			"pods declare by the annotation drover.dev/checkpoint."),
-	FIELD_REFUSED("maxLostWork",
-		      .doc = "Not supported yet: highest amount of work that may be lost."),
+	FIELD_IN(burst_policy_spec, runtime.spot_needs, max_lost_work, "maxLostWork",
+		 FIELD_DURATION, .min = SECOND, .max = YEAR,
+		 .doc = "Longest run time that work may lose when its spot instance ends. Spot "
+			"capacity is used only for work that saves its state at least this often, "
+			"as its pods declare by the annotation drover.dev/checkpoint-interval. If "
+			"not set, no limit."),
 	FIELDS_END,
 };
 static const struct field runtime_fields[] = {

@@ -188,6 +188,8 @@ struct burst_policy_spec {
 		int64_t max_overhead_fraction;
 		struct {
 			bool checkpointable;
+			/* ms; 0: no limit */
+			int64_t max_lost_work;
 		} spot_needs;
 		/* highest number of interruptions after which work still gets spot capacity; -1: no
 		 * limit */

@@ -90,8 +90,9 @@ void scenario_done(struct scenario *s);
 /*
  * Reads the arrivals from CSV text into s->jobs. The header line has the columns time, tenant,
  * count, gpus, cpu, memory, duration_s, and optionally gang, product, priority, checkpointable,
- * approved, slack_s and data_class, in any order. Each other line is a job: count equal pods that
- * arrive at `time` and run for duration_s; if gang is 1, all its pods start together.
+ * approved, slack_s, data_class and checkpoint_interval_s, in any order. Each other line is a job:
+ * count equal pods that arrive at `time` and run for duration_s; if gang is 1, all its pods start
+ * together.
  * docs/simulate.md describes the other columns, scenario_csv.c the accepted variants of CSV. path:
  * for errors. Returns 0, or -1 with *e.
  */

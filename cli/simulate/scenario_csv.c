@@ -41,11 +41,13 @@ enum column {
 	APPROVED,
 	SLACK,
 	CLASS,
+	INTERVAL,
 	COLUMNS
 };
 static const char *const names[COLUMNS] = {
-	"time", "tenant",  "count",    "gpus",		 "cpu",	     "memory",	"duration_s",
-	"gang", "product", "priority", "checkpointable", "approved", "slack_s", "data_class"};
+	"time",		  "tenant",	"count",   "gpus",	 "cpu",
+	"memory",	  "duration_s", "gang",	   "product",	 "priority",
+	"checkpointable", "approved",	"slack_s", "data_class", "checkpoint_interval_s"};
 
 enum clock { UNKNOWN, SINCE_BEGINNING, SINCE_1970 };
 struct reader {
@@ -285,13 +287,14 @@ static int maybe_number(struct reader *r, char cell[CELLS][CELL], enum column c,
 static int read_more(struct reader *r, char cell[CELLS][CELL], struct replay_job *j)
 {
 	const char *product = optional(r, cell, PRODUCT), *class = optional(r, cell, CLASS);
-	int64_t gang, saves, approved, slack;
+	int64_t gang, saves, approved, slack, interval;
 
 	if (maybe_number(r, cell, GANG, 0, 1, &gang) < 0 ||
 	    maybe_number(r, cell, SAVES, 0, 1, &saves) < 0 ||
 	    maybe_number(r, cell, APPROVED, 0, 1, &approved) < 0 ||
 	    maybe_number(r, cell, PRIORITY, INT32_MIN, INT32_MAX, &j->priority) < 0 ||
-	    maybe_number(r, cell, SLACK, 0, TIME_MAX, &slack) < 0)
+	    maybe_number(r, cell, SLACK, 0, TIME_MAX, &slack) < 0 ||
+	    maybe_number(r, cell, INTERVAL, 0, TIME_MAX, &interval) < 0)
 		return -1;
 	j->gang = gang != 0;
 	j->saves = saves != 0;
@@ -299,6 +302,7 @@ static int read_more(struct reader *r, char cell[CELLS][CELL], struct replay_job
 	j->product = *product ? arena_strdup(r->a, product) : NULL;
 	j->data_class = *class ? arena_strdup(r->a, class) : NULL;
 	j->start_by_ms = slack * 1000;
+	j->interval_ms = interval * 1000;
 	return 0;
 }
 

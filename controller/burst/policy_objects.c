@@ -172,6 +172,7 @@ static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in 
 	out->runtime.overhead = s->runtime.max_overhead_fraction;
 	out->runtime.restarts = s->runtime.max_restarts;
 	out->runtime.spot_saves = s->runtime.spot_needs.checkpointable;
+	out->runtime.lost_ms = s->runtime.spot_needs.max_lost_work;
 	out->limits.nodes = s->limits.nodes;
 	out->limits.gpus = s->limits.gpus;
 	out->limits.per_minute = s->limits.launches_per_minute;

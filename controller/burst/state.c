@@ -67,6 +67,7 @@ static const struct field work_fields[] = {
 	FIELD(burst_work, p90, "expectedP90", FIELD_TIME),
 	FIELD(burst_work, impossible, "onPremImpossible", FIELD_BOOL),
 	FIELD(burst_work, saves, "checkpointable", FIELD_BOOL),
+	FIELD(burst_work, interval_ms, "checkpointInterval", FIELD_DURATION, .max = YEAR_MS),
 	FIELD(burst_work, approved, "approved", FIELD_BOOL),
 	FIELD(burst_work, approved_by, "approvedFor", FIELD_STRINGS, .max_items = MOST,
 	      .max_len = 253),

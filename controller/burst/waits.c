@@ -42,17 +42,23 @@ static void expect(struct burst_work *w, const struct eta *eta, const struct pla
 		w->p90 = x->p90 + span.p90;
 }
 
-/* Adds what a pod of the work w declares. The longest run time, the earliest start, the most
- * restarts and any error count for the whole work; a run time or a data class that not all pods
- * declare is not known. */
+/* Returns the longest of the times that the pods of a piece of work declare; 0: a pod declares
+ * none. so_far: of the earlier pods. first: true if there are none. */
+static int64_t longest(int64_t so_far, int64_t next, bool first)
+{
+	return !next || (!first && !so_far) ? 0 : next > so_far ? next : so_far;
+}
+
+/* Adds what a pod of the work w declares. The longest run time and checkpoint interval, the
+ * earliest start, the most restarts and any error count for the whole work; a run time, an interval
+ * or a data class that not all pods declare is not known. */
 static void ask(struct burst_work *w, const struct pod_asks *x)
 {
 	const bool first = !w->pods;
 
 	w->said = true;
-	w->runs_ms = !x || !x->runs_ms || (!first && !w->runs_ms) ? 0
-		     : x->runs_ms > w->runs_ms			  ? x->runs_ms
-								  : w->runs_ms;
+	w->runs_ms = longest(w->runs_ms, x ? x->runs_ms : 0, first);
+	w->interval_ms = longest(w->interval_ms, x ? x->interval_ms : 0, first);
 	if (first || !x || !str_eq(w->data_class, x->data_class))
 		w->data_class = first && x ? x->data_class : NULL;
 	if (x && x->start_by && (!w->start_by || x->start_by < w->start_by))

@@ -33,6 +33,13 @@ static bool is_class(const char *s)
 	return n && n <= DATA_CLASS_MAX && !s[n];
 }
 
+/* True if text is a duration of more than 0 and at most POD_ASKS_RUNTIME_MAX, in *ms; else *ms is
+ * not specified. */
+static bool duration_of(const char *text, int64_t *ms)
+{
+	return str_to_duration(text, ms) && *ms > 0 && *ms <= POD_ASKS_RUNTIME_MAX;
+}
+
 /* Returns the time, ms, after which the kubelet ends the pod (core/v1
  * PodSpec.activeDeadlineSeconds); 0: never. */
 static int64_t deadline_of(const json_t *pod)
@@ -59,16 +66,15 @@ static int64_t attempts_of(const json_t *pod)
 const struct pod_asks *pod_asks_of(const json_t *pod, struct arena *a)
 {
 	const char *runs = note(pod, ASKS_RUNTIME), *start = note(pod, ASKS_START_BY),
-		   *class = note(pod, ASKS_DATA_CLASS);
+		   *class = note(pod, ASKS_DATA_CLASS), *interval = note(pod, ASKS_INTERVAL);
 	const int64_t deadline = deadline_of(pod), restarts = attempts_of(pod);
 	struct pod_asks *p;
 
-	if (!runs && !start && !class && !deadline && !restarts)
+	if (!runs && !start && !class && !interval && !deadline && !restarts)
 		return NULL;
 	p = arena_new_obj(a, struct pod_asks);
 	p->restarts = restarts;
-	if (runs && (!str_to_duration(runs, &p->runs_ms) || p->runs_ms <= 0 ||
-		     p->runs_ms > POD_ASKS_RUNTIME_MAX))
+	if (runs && !duration_of(runs, &p->runs_ms))
 		p->wrong = wrong(ASKS_RUNTIME, "a duration up to a year such as 3h", runs, a);
 	else if (deadline && (!runs || deadline < p->runs_ms))
 		p->runs_ms = deadline;
@@ -79,6 +85,8 @@ const struct pod_asks *pod_asks_of(const json_t *pod, struct arena *a)
 	else if (class)
 		p->wrong = wrong(ASKS_DATA_CLASS, "1 to 63 letters, digits, '-', '_' and '.'",
 				 class, a);
+	if (interval && !duration_of(interval, &p->interval_ms))
+		p->wrong = wrong(ASKS_INTERVAL, "a duration up to a year such as 30m", interval, a);
 	return p;
 }
 

@@ -14,6 +14,7 @@ struct tenant;
  *                                 an upper bound, and the value if the annotation is missing
  *   drover.dev/latest-start       RFC 3339 time
  *   drover.dev/data-class         at most 63 letters, digits, '-', '_' and '.'
+ *   drover.dev/checkpoint-interval  duration such as "30m"
  *
  *   jobset.sigs.k8s.io/restart-attempt   number of restarts of the pod's JobSet, which JobSet sets
  *                                 as a label and as an annotation
@@ -32,6 +33,9 @@ struct pod_asks {
 	int64_t start_by;
 	/* NULL: not declared */
 	const char *data_class;
+	/* Longest time in ms between two checkpoints that the pod saves by itself; 0: not
+	 * declared */
+	int64_t interval_ms;
 	/* Number of earlier attempts; 0: none, or no valid number */
 	int64_t restarts;
 	/* Why an annotation cannot be used, as text that names it; NULL: all are valid */

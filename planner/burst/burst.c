@@ -400,10 +400,10 @@ static struct burst_shape *shape_of(struct decide *d, struct burst_policy_eval *
 	if (!s->offers)
 		burst_policy_eval_offers(s, d->in, d->stock, d->a);
 
-	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %d %lld %.128s",
+	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %d %lld %lld %.128s",
 			 (size_t)(s - d->evals), (long long)w->pods, (long long)w->gpus,
-			 (long long)w->runs_ms, w->said, w->saves, (long long)w->restarts,
-			 str_or(w->product, ""));
+			 (long long)w->runs_ms, w->said, w->saves, (long long)w->interval_ms,
+			 (long long)w->restarts, str_or(w->product, ""));
 	h = map_get(d->shapes, key);
 	if (!h) {
 		h = burst_shape_new(s, d->in, d->stock, w, d->a);

@@ -191,10 +191,13 @@ struct burst_policy_in {
 	/* Conditions on the work's run time. min_ms, max_ms: shortest and longest run time; 0: no
 	 * bound. overhead: largest part of the run time, in millionths, that boot and staging of
 	 * data may add; -1: no bound. restarts: number of restarts after which the work no longer
-	 * gets spot instances; -1: no bound. */
+	 * gets spot instances; -1: no bound. spot_saves: true if spot instances are only for work
+	 * that saves checkpoints. lost_ms: longest time between two checkpoints of work on spot
+	 * instances; 0: no bound. */
 	struct {
 		int64_t min_ms, max_ms, overhead, restarts;
 		bool spot_saves;
+		int64_t lost_ms;
 	} runtime;
 	/* Limits of the policy's launches. nodes, gpus: largest numbers of nodes and GPUs that all
 	 * launches together may have at one time. per_minute: largest number of launches in one
@@ -302,6 +305,8 @@ struct burst_work {
 	bool impossible;
 	/* True if the work saves checkpoints, so that it can continue after an interruption. */
 	bool saves;
+	/* Longest time in ms between two checkpoints of the work; 0: not known. */
+	int64_t interval_ms;
 	/* True: approved for any policy. */
 	bool approved;
 	/* Names of the policies for which the work is approved. */

@@ -259,6 +259,22 @@ static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_wor
 	return ms / step * step;
 }
 
+/* Returns BURST_CHOSEN if the work may run on a spot instance. */
+static enum burst_code judge_spot(const struct burst_policy_in *p, const struct burst_work *w,
+				  struct burst_verdict *v)
+{
+	if (p->runtime.spot_saves && !w->saves)
+		return BURST_NOT_SAVED;
+	/* mutant: burst-lost-work-unknown */
+	if (p->runtime.lost_ms && !w->interval_ms)
+		return BURST_LOST_UNKNOWN;
+	if (p->runtime.lost_ms && w->interval_ms > p->runtime.lost_ms)
+		return set(v, BURST_LOST, w->interval_ms, p->runtime.lost_ms);
+	if (p->runtime.restarts >= 0 && w->restarts > p->runtime.restarts)
+		return set(v, BURST_RESTARTS, w->restarts, p->runtime.restarts);
+	return BURST_CHOSEN;
+}
+
 static enum burst_code judge_work(const struct burst_policy_in *p, const struct burst_input *in,
 				  const struct burst_offer *o, const struct burst_work *w,
 				  int64_t billed, struct burst_verdict *v)
@@ -275,11 +291,12 @@ static enum burst_code judge_work(const struct burst_policy_in *p, const struct 
 		v->cost = -1;
 		return BURST_OVERFLOW;
 	}
-	if (o->kind.market == MARKET_SPOT && p->runtime.spot_saves && !w->saves)
-		return BURST_NOT_SAVED;
-	if (o->kind.market == MARKET_SPOT && p->runtime.restarts >= 0 &&
-	    w->restarts > p->runtime.restarts)
-		return set(v, BURST_RESTARTS, w->restarts, p->runtime.restarts);
+	if (o->kind.market == MARKET_SPOT) {
+		const enum burst_code code = judge_spot(p, w, v);
+
+		if (code != BURST_CHOSEN)
+			return code;
+	}
 	if (o->kind.ends_at && o->kind.ends_at - in->now < needed_ms(p, w))
 		return set(v, BURST_ENDS, o->kind.ends_at - in->now, needed_ms(p, w));
 	if (o->kind.available >= 0 && o->kind.available < v->nodes)

@@ -90,6 +90,7 @@ static void add_work(struct replaying *r, struct part x, bool impossible)
 		.since = r->s->bursts->now + j->at_ms,
 		.impossible = impossible,
 		.saves = j->saves,
+		.interval_ms = j->interval_ms,
 		.approved = j->approved,
 		.data_class = j->data_class,
 		.start_by = j->start_by_ms ? r->s->bursts->now + j->start_by_ms : 0,

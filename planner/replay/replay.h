@@ -45,11 +45,11 @@ struct replay_job {
 	int64_t priority;
 	/* GPU product (label REPLAY_PRODUCT) that the pods require; NULL: any. */
 	const char *product;
-	/* The members from here on matter to BurstPolicies only. saves, approved, data_class: as in
-	 * struct burst_work. start_by_ms: latest start; 0: no deadline. */
+	/* The members from here on matter to BurstPolicies only. saves, interval_ms, approved,
+	 * data_class: as in struct burst_work. start_by_ms: latest start; 0: no deadline. */
 	bool saves, approved;
 	const char *data_class;
-	int64_t start_by_ms;
+	int64_t interval_ms, start_by_ms;
 };
 #define REPLAY_PRODUCT "nvidia.com/gpu.product"
 

@@ -375,6 +375,8 @@ static const struct declared {
 	 "runtime: {maxRuntime: 1h, minExpectedRuntime: 1m}"},
 	{"drover.dev/expected-runtime", "10m", "OverheadTooLarge", "maxQueueWait: {default: 1m}",
 	 "runtime: {maxRuntime: 1h, maxOverheadFraction: '0.9'}"},
+	{"drover.dev/checkpoint-interval", "often", "AnnotationInvalid",
+	 "maxQueueWait: {default: 1m}", "runtime: {maxRuntime: 1h}"},
 	{"drover.dev/expected-runtime", "soon", "AnnotationInvalid", "maxQueueWait: {default: 1m}",
 	 "runtime: {maxRuntime: 1h}"},
 };

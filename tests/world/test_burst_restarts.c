@@ -1,4 +1,5 @@
-/* Work that was interrupted too often gets no more spot instances. */
+/* Work that was interrupted too often, or that saves its state too rarely, gets no spot
+ * instances. */
 #include "tests/unit/testing.h"
 
 #include "base/mem.h"
@@ -26,8 +27,8 @@ static void pod(struct burst_scene *s, const char *name, const char *workload)
 		       json_pack("{s:s}", "drover.dev/workload", workload));
 }
 
-/* Asserts that the work got no offer because it was interrupted too often. */
-static void assert_refused(struct burst_scene *s, const char *work)
+/* Asserts that the work got no offer, for that reason. */
+static void assert_refused_for(struct burst_scene *s, const char *work, const char *reason)
 {
 	OWN_JSON o = cluster_get(&s->w.host, "burstpolicies.drover.dev/research");
 	const json_t *row = json_array_get(json_at(o, "status", "decisions"), 0);
@@ -35,7 +36,12 @@ static void assert_refused(struct burst_scene *s, const char *work)
 	assert_string_equal(json_str_at(row, "work"), work);
 	assert_string_equal(json_str_at(row, "reason"), "NoOffer");
 	assert_string_equal(json_str_at(json_array_get(json_at(row, "offers"), 0), "reason"),
-			    "TooManyRestarts");
+			    reason);
+}
+
+static void assert_refused(struct burst_scene *s, const char *work)
+{
+	assert_refused_for(s, work, "TooManyRestarts");
 }
 
 static size_t restarts(struct burst_scene *s)
@@ -110,6 +116,44 @@ static void restarts_of_a_jobset_count(void **state)
 	burst_stop(s);
 }
 
+/* Creates a pod of a gang of two. interval: how often it saves its state; NULL: not declared. */
+static void pair(struct burst_scene *s, const char *name, const char *interval)
+{
+	world_pod_with(&s->w, &s->w.tenants[0], name, NULL,
+		       json_pack("{s:s, s:s, s:s*}", "drover.dev/gang", "pair",
+				 "drover.dev/gang-size", "2", "drover.dev/checkpoint-interval",
+				 interval));
+}
+
+static void saves_every(struct burst_scene *s, const char *name, const char *interval)
+{
+	world_pod_with(&s->w, &s->w.tenants[0], name, NULL,
+		       json_pack("{s:s}", "drover.dev/checkpoint-interval", interval));
+}
+
+/* The pod that saves its state most rarely counts for its gang, and all pods must declare how
+ * often. */
+static void work_that_would_lose_too_much_gets_no_spot(void **state)
+{
+	struct burst_scene *s = start(8815);
+
+	(void)state;
+	world_do(&s->w, &s->w.host, "PATCH", POLICY,
+		 json_pack("{s:{s:{s:{s:s}}}}", "spec", "runtime", "spotNeeds", "maxLostWork",
+			   "30m"));
+	pair(s, "pair-0", "5m");
+	pair(s, "pair-1", NULL);
+	world_run(&s->w, 300 * 1000);
+	assert_refused_for(s, "default/gangs/pair", "LostWorkUnknown");
+	saves_every(s, "rare", "31m");
+	world_run(&s->w, 300 * 1000);
+	assert_refused_for(s, "default/rare", "LostWorkTooLarge");
+	assert_int_equal(s->sky.cloud.launched, 0);
+	saves_every(s, "often", "30m");
+	burst_running(s, "often");
+	burst_stop(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -117,6 +161,7 @@ int main(void)
 		cmocka_unit_test(work_that_ended_was_not_interrupted),
 		cmocka_unit_test(work_that_is_ended_by_the_policy_was_interrupted),
 		cmocka_unit_test(restarts_of_a_jobset_count),
+		cmocka_unit_test(work_that_would_lose_too_much_gets_no_spot),
 	};
 
 	mem_init();

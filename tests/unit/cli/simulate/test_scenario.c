@@ -485,8 +485,8 @@ static void arrivals_say_what_policies_ask(void **state)
 
 	assert_ok(build(r, FLEET), &r->e);
 	assert_ok(arrivals(r, "time,tenant,count,gpus,cpu,memory,duration_s,product,priority,"
-			      "checkpointable,approved,slack_s,data_class\n"
-			      "100,acme,1,8,1,1Gi,60,H100,-5,1,1,30,public\n"
+			      "checkpointable,approved,slack_s,data_class,checkpoint_interval_s\n"
+			      "100,acme,1,8,1,1Gi,60,H100,-5,1,1,30,public,600\n"
 			      "200,acme,1,8,1,1Gi,60\n"),
 		  &r->e);
 	j = r->s.jobs;
@@ -495,6 +495,7 @@ static void arrivals_say_what_policies_ask(void **state)
 	assert_true(j[0].saves && j[0].approved);
 	assert_int_equal(j[0].start_by_ms, 130 * 1000);
 	assert_string_equal(j[0].data_class, "public");
+	assert_int_equal(j[0].interval_ms, 600 * 1000);
 	assert_null(j[1].product);
 	assert_false(j[1].saves || j[1].approved);
 	assert_int_equal(j[1].start_by_ms, 0);

@@ -54,6 +54,28 @@ static void the_kubelets_deadline_bounds_the_run_time(void **state)
 	assert_null(asks(a, NULL, NULL, NULL, INT64_MAX / 1000));
 }
 
+static const struct pod_asks *saves_every(struct arena *a, const char *interval)
+{
+	OWN_JSON pod =
+		json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ASKS_INTERVAL, interval);
+
+	return pod_asks_of(pod, a);
+}
+
+static void a_pod_declares_how_often_it_saves_its_work(void **state)
+{
+	static const char *const wrongs[] = {"often", "0s", "-30m", "99999h", ""};
+	OWN(arena) a = arena_new();
+
+	(void)state;
+	assert_int_equal(saves_every(a, "30m")->interval_ms, HOUR_MS / 2);
+	assert_null(saves_every(a, "30m")->wrong);
+	for (size_t i = 0; i < sizeof(wrongs) / sizeof(*wrongs); i++)
+		assert_non_null(strstr(str_or(saves_every(a, wrongs[i])->wrong, ""),
+				       "annotation drover.dev/checkpoint-interval: want a duration "
+				       "up to a year such as 30m, got \""));
+}
+
 /* JobSet sets a label and an annotation; the larger number counts. */
 static void the_restarts_of_a_jobset_are_read(void **state)
 {
@@ -111,6 +133,7 @@ int main(void)
 		cmocka_unit_test(a_pod_that_declares_nothing_has_nothing),
 		cmocka_unit_test(what_is_declared_is_read),
 		cmocka_unit_test(the_kubelets_deadline_bounds_the_run_time),
+		cmocka_unit_test(a_pod_declares_how_often_it_saves_its_work),
 		cmocka_unit_test(the_restarts_of_a_jobset_are_read),
 		cmocka_unit_test(nonsense_is_named),
 	};

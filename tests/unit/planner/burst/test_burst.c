@@ -876,6 +876,43 @@ static void run_times_are_known_and_worth_it(void **state)
 	end(&s);
 }
 
+static void work_on_spot_loses_no_more_than_the_policy_allows(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin(&s);
+	s.offers[0].kind.market = MARKET_SPOT;
+	s.p[0].runtime.lost_ms = 30 * MIN_MS;
+	s.work[0].saves = true;
+	expect(&s, LAUNCHED,
+	       "runtime.spotNeeds.maxLostWork allows spot instances only for work whose pods all "
+	       "have the annotation drover.dev/checkpoint-interval",
+	       LAUNCHED);
+	begin(&s);
+	s.offers[0].kind.market = MARKET_SPOT;
+	s.p[0].runtime.lost_ms = 30 * MIN_MS;
+	s.p[0].runtime.spot_saves = false;
+	s.work[0].interval_ms = 30 * MIN_MS + 1000;
+	expect(&s, LAUNCHED,
+	       "its pods save their work every 30m1s (annotation drover.dev/checkpoint-interval), "
+	       "runtime.spotNeeds.maxLostWork allows 30m",
+	       LAUNCHED);
+	begin(&s);
+	s.offers[0].kind.market = MARKET_SPOT;
+	s.p[0].runtime.lost_ms = 30 * MIN_MS;
+	s.work[0].saves = true;
+	/* The interval is part of the requirements by which verdicts on offers are reused. */
+	s.work[1] = s.work[0];
+	s.work[1].name = "w1";
+	s.work[1].interval_ms = 30 * MIN_MS;
+	s.in.nwork = 2;
+	go(&s);
+	assert_string_equal(s.b->v[0].offer->kind.zone, "b");
+	assert_string_equal(s.b->v[1].offer->kind.zone, "a");
+	end(&s);
+}
+
 static void a_cooldown_follows_the_scope_of_the_error(void **state)
 {
 	struct set s;
@@ -1103,6 +1140,7 @@ int main(void)
 		cmocka_unit_test(hard_filters_come_before_money),
 		cmocka_unit_test(a_run_time_that_a_tenant_declares_bounds_no_cost),
 		cmocka_unit_test(run_times_are_known_and_worth_it),
+		cmocka_unit_test(work_on_spot_loses_no_more_than_the_policy_allows),
 		cmocka_unit_test(a_cooldown_follows_the_scope_of_the_error),
 		cmocka_unit_test(limits_of_size_and_rate_hold),
 		cmocka_unit_test(work_is_never_launched_twice),
