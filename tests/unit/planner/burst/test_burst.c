@@ -1109,6 +1109,7 @@ static void a_forecast_goes_on_at_the_same_rate(void **state)
 	s.budgets[0].per = BURST_TOTAL;
 	(void)go(&s);
 	assert_true(s.b->accounts[0].forecast == -1);
+	end(&s);
 }
 
 int main(void)
