@@ -377,6 +377,9 @@ static enum burst_code judge_work(struct decide *d, const struct burst_policy_ev
 		x->about = str_or(w->data_class, "no class is set");
 		return BURST_DATA_CLASS;
 	}
+	x->about = burst_data_unknown(p, w);
+	if (x->about)
+		return BURST_DATA_UNKNOWN;
 	code = judge_runtime(p, w, x);
 	if (code != BURST_CHOSEN)
 		return code;
@@ -400,10 +403,12 @@ static struct burst_shape *shape_of(struct decide *d, struct burst_policy_eval *
 	if (!s->offers)
 		burst_policy_eval_offers(s, d->in, d->stock, d->a);
 
-	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %d %lld %lld %.128s",
+	(void)str_format(key, sizeof(key), "%zu %lld %lld %lld %d %d %lld %lld %llx %.128s",
 			 (size_t)(s - d->evals), (long long)w->pods, (long long)w->gpus,
 			 (long long)w->runs_ms, w->said, w->saves, (long long)w->interval_ms,
-			 (long long)w->restarts, str_or(w->product, ""));
+			 (long long)w->restarts,
+			 /* mutant: burst-data-mixed */ (unsigned long long)burst_data_of(s->p, w),
+			 str_or(w->product, ""));
 	h = map_get(d->shapes, key);
 	if (!h) {
 		h = burst_shape_new(s, d->in, d->stock, w, d->a);
@@ -427,6 +432,8 @@ static void take(struct decide *d, struct burst_policy_eval *s, struct burst_dec
 	x->tier = v->tier;
 	x->nodes = v->nodes;
 	x->cost = v->cost;
+	x->egress = v->egress;
+	x->stage_ms = v->stage_ms;
 	x->per_hour = v->per_hour;
 	if (x->unapproved) {
 		x->proposed = stock->offer;

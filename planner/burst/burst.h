@@ -23,7 +23,7 @@
  * Money is a whole number of millionths of one currency (base/money.h); amounts that overflow are
  * refused. A launch is charged at once with its maximum cost. That is the price of the expected run
  * time (or the longest that the policy allows) plus boot and staging of data, rounded up to the
- * minimum billing time and to whole billing increments. No launch exceeds a hard budget, unless the
+ * minimum billing time and to whole billing increments, and the price of moving the data. No launch exceeds a hard budget, unless the
  * budget allows that for approved work. Budgets of scope Tenant, Provider and Global apply to every
  * launch, under any policy. A gang is launched whole in one zone or not at all. Work that matches
  * two policies is not launched. A policy of mode Recommend, or whose trigger requires it, chooses
@@ -82,6 +82,19 @@ struct burst_entry {
 	size_t nfactors;
 	enum burst_link link;
 };
+/* Place where a data set lies: all regions of the Provider if region is NULL. */
+struct burst_copy {
+	const char *provider, *region;
+};
+/* A data set that work of a policy may read. */
+struct burst_dataset {
+	const char *name;
+	int64_t bytes;
+	struct burst_copy *copies;
+	size_t ncopies;
+};
+/* Maximum number of data sets of a policy. */
+#define BURST_DATASETS 64
 /* A price per instance hour that the operator wrote in the policy. */
 struct burst_price {
 	const char *entry, *type, *region;
@@ -176,6 +189,16 @@ struct burst_policy_in {
 	} cost;
 	struct burst_budget *budgets;
 	size_t nbudgets;
+	/* Data sets, and what moving them costs and takes. per_gb: price, in millionths, of 10^9
+	 * bytes that are moved to an instance. per_second: bytes that are moved in a second; 0: not
+	 * known, then cost.boot_ms contains the time. max_ms: longest time that moving may take; 0:
+	 * no bound. max_egress: highest price of moving the data of one launch, in millionths; -1:
+	 * no bound. */
+	struct {
+		struct burst_dataset *inputs;
+		size_t ninputs;
+		int64_t per_gb, per_second, max_ms, max_egress;
+	} data;
 	struct {
 		struct burst_window *allow, *deny;
 		size_t nallow, ndeny;
@@ -326,6 +349,8 @@ struct burst_work {
 	 * specified. */
 	const char *data_class;
 	int64_t restarts;
+	/* Names of the data sets that the work reads. */
+	struct burst_names data;
 };
 
 struct burst_input {
@@ -406,6 +431,9 @@ struct burst_decision {
 	/* Index of the tier that contains the chosen or proposed offer, from 0. */
 	size_t tier;
 	int64_t nodes, cost;
+	/* Of the chosen or proposed offer. egress: part of `cost` that moving data to all instances
+	 * costs. stage_ms: time that moving takes, beyond cost.boot_ms of the policy. */
+	int64_t egress, stage_ms;
 	/* Price of one instance of the chosen or proposed offer per hour, in millionths. */
 	int64_t per_hour;
 	/* The members from here on record the state at the time of the decision, so that
@@ -476,6 +504,14 @@ const struct burst *burst_decide(const struct burst_input *in, struct arena *a);
 #define BURST_SAID_MIN_MS ((int64_t)10 * 60 * 1000)
 int64_t burst_limit_ms(const struct burst_policy_in *p, const struct burst_work *w);
 
+/* Maximum number of names in a text of burst_data_names(), and maximum length of a name. */
+#define BURST_DATA_NAMES 16
+#define BURST_DATA_NAME 63
+/* Reads the names of data sets from a text such as "imagenet,other", in the arena. A name has
+ * letters, digits, '-', '_' and '.'. False: the text has another form. */
+bool burst_data_names(const char *text, struct burst_names *out, struct arena *a)
+	__attribute__((warn_unused_result));
+
 /* True if the policy chooses an offer only for approved work. */
 bool burst_needs_approval(const struct burst_policy_in *p);
 /* Returns the chosen offer of decision d, or the proposed one; NULL: none. */
@@ -489,6 +525,9 @@ const char *burst_why_text(const struct burst_why *y, struct arena *a);
 /* Returns the launch of the chosen or proposed offer as text: "1 x Spot p5 in b for at most 60.00
  * EUR". The decision must have one. */
 const char *burst_launch_text(const struct burst_decision *d, struct arena *a);
+/* Returns what moving data to the chosen or proposed offer costs and takes, to follow its cost: ",
+ * with 7.50 for moving data, which takes 3m"; "" if no data is moved. */
+const char *burst_moving_text(const struct burst_decision *d, struct arena *a);
 /* Returns one sentence, with numbers, that explains the decision. */
 const char *burst_text(const struct burst_decision *d, struct arena *a);
 

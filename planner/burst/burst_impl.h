@@ -9,6 +9,7 @@
  *
  *   burst.c         order of the work, policies, triggers, choice of an offer
  *   offers.c  verdicts on offers: by policy, by work, and by remaining capacity
+ *   data.c    data sets: what moving them costs and takes
  *   money.c   periods, charges against budgets, remaining amounts
  *   text.c    texts
  */
@@ -41,6 +42,8 @@ struct burst_verdict {
 	const struct burst_entry *entry;
 	int64_t per_hour, factor;
 	int64_t nodes, cost;
+	/* As in struct burst_decision */
+	int64_t egress, stage_ms;
 };
 
 /* Evaluation of one policy: its verdicts on all offers, and the numbers of nodes and GPUs that its
@@ -117,6 +120,19 @@ struct burst_shape *burst_shape_new(const struct burst_policy_eval *s, const str
 /* Evaluates offer i, which must be suitable, against the limits and budgets that remained when
  * decision d was made. left: remaining instances of the offer; -1: not known. */
 struct burst_why burst_judge(const struct burst_decision *d, size_t i, int64_t left);
+
+/* What moving data sets to one instance costs, in millionths, and takes. INT64_MAX: too large to
+ * compute. */
+struct burst_moving {
+	int64_t egress, ms;
+};
+/* Returns the name of a data set of the work that the policy does not list; NULL: it lists all.
+ * This and the next two functions are in data.c. */
+const char *burst_data_unknown(const struct burst_policy_in *p, const struct burst_work *w);
+/* Returns the data sets that the work reads: bit i stands for p->data.inputs[i]. */
+uint64_t burst_data_of(const struct burst_policy_in *p, const struct burst_work *w);
+struct burst_moving burst_data_moving(const struct burst_policy_in *p, uint64_t set,
+				      const struct burst_offer *o);
 
 /* Returns the balances of all budgets, with all launches of the input charged. This and the
  * following functions are in money.c. */

@@ -220,16 +220,24 @@ void burst_policy_eval_offers(struct burst_policy_eval *s, const struct burst_in
 
 /* --- by the shape of the work ----------------------------------------------------------------- */
 
-/* Returns the time for which the work needs an instance, including boot and staging; -1: too large
- * to compute. */
-static int64_t needed_ms(const struct burst_policy_in *p, const struct burst_work *w)
+/* Returns the run time with boot and staging; -1: too large to compute. stage_ms: time that moving
+ * the data takes. */
+static int64_t with_start(const struct burst_policy_in *p, int64_t runs_ms, int64_t stage_ms)
 {
 	int64_t ms;
 
-	return __builtin_add_overflow(w->runs_ms ? w->runs_ms : p->runtime.max_ms, p->cost.boot_ms,
-				      &ms)
+	return __builtin_add_overflow(runs_ms, p->cost.boot_ms, &ms) ||
+			       __builtin_add_overflow(ms, stage_ms, &ms)
 		       ? -1
 		       : ms;
+}
+
+/* Returns the time for which the work needs an instance, including boot and staging; -1: too large
+ * to compute. */
+static int64_t needed_ms(const struct burst_policy_in *p, const struct burst_work *w,
+			 int64_t stage_ms)
+{
+	return with_start(p, w->runs_ms ? w->runs_ms : p->runtime.max_ms, stage_ms);
 }
 
 int64_t burst_limit_ms(const struct burst_policy_in *p, const struct burst_work *w)
@@ -243,20 +251,55 @@ int64_t burst_limit_ms(const struct burst_policy_in *p, const struct burst_work 
 
 /* Returns the longest time for which an instance is billed, including boot and staging; -1: too
  * large to compute. */
-static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_work *w)
+static int64_t billed_ms(const struct burst_policy_in *p, const struct burst_work *w,
+			 int64_t stage_ms)
 {
 	const bool trusted = w->runs_ms && /* mutant: burst-word-trusted */ !w->said;
 	const int64_t runs = trusted ? w->runs_ms : burst_limit_ms(p, w);
 	const int64_t step = p->cost.increment_ms > 0 ? p->cost.increment_ms : 1;
-	int64_t ms;
+	int64_t ms = with_start(p, runs, /* mutant: burst-stage-unpaid */ stage_ms);
 
-	if (__builtin_add_overflow(runs, p->cost.boot_ms, &ms))
+	if (ms < 0)
 		return -1;
 	if (ms < p->cost.minimum_ms)
 		ms = p->cost.minimum_ms;
 	if (__builtin_add_overflow(ms, step - 1, &ms))
 		return -1;
 	return ms / step * step;
+}
+
+/* Sets cost, egress and stage_ms of the verdict, whose nodes and per_hour are set. m: what moving
+ * the data to one instance costs and takes. False: too large to compute, and the cost is then
+ * -1. */
+static bool find_cost(const struct burst_policy_in *p, const struct burst_work *w,
+		      const struct burst_moving *m, struct burst_verdict *v)
+{
+	const int64_t billed = billed_ms(p, w, m->ms);
+	int64_t one;
+
+	v->stage_ms = m->ms;
+	v->cost = -1;
+	return billed >= 0 && m->egress < INT64_MAX && money_for_ms(v->per_hour, billed, &one) &&
+	       /* mutant: burst-egress-uncharged */ money_add(&one, m->egress) &&
+	       money_times(m->egress, v->nodes, &v->egress) && money_times(one, v->nodes, &v->cost);
+}
+
+/* Returns BURST_CHOSEN if moving the data is neither too slow nor too expensive. */
+static enum burst_code judge_data(const struct burst_policy_in *p, const struct burst_work *w,
+				  struct burst_verdict *v)
+{
+	const __int128 start = (__int128)p->cost.boot_ms + v->stage_ms;
+
+	if (p->data.max_ms && v->stage_ms > p->data.max_ms)
+		return set(v, BURST_STAGE, v->stage_ms, p->data.max_ms);
+	if (p->data.max_egress >= 0 && v->egress > p->data.max_egress)
+		return set(v, BURST_EGRESS, v->egress, p->data.max_egress);
+	/* The run time is known here, because burst.c has compared it with the time to boot. */
+	if (p->runtime.overhead >= 0 &&
+	    start * MONEY_UNIT > (__int128)w->runs_ms * p->runtime.overhead)
+		return set(v, BURST_STAGE_OVERHEAD, (int64_t)(start * MONEY_UNIT / w->runs_ms),
+			   p->runtime.overhead);
+	return BURST_CHOSEN;
 }
 
 /* Returns BURST_CHOSEN if the work may run on a spot instance. */
@@ -277,28 +320,27 @@ static enum burst_code judge_spot(const struct burst_policy_in *p, const struct 
 
 static enum burst_code judge_work(const struct burst_policy_in *p, const struct burst_input *in,
 				  const struct burst_offer *o, const struct burst_work *w,
-				  int64_t billed, struct burst_verdict *v)
+				  uint64_t data, struct burst_verdict *v)
 {
-	int64_t one;
+	const struct burst_moving m = burst_data_moving(p, data, o);
+	enum burst_code code;
+	int64_t needed;
 
 	if (w->product && !str_eq(w->product, o->product))
 		return BURST_PRODUCT;
 	if (o->gpus < w->gpus)
 		return set(v, BURST_TOO_SMALL, o->gpus, w->gpus);
 	v->nodes = (w->pods + o->gpus / w->gpus - 1) / (o->gpus / w->gpus);
-	if (billed < 0 || !money_for_ms(v->per_hour, billed, &one) ||
-	    !money_times(one, v->nodes, &v->cost)) {
-		v->cost = -1;
+	if (!find_cost(p, w, &m, v))
 		return BURST_OVERFLOW;
-	}
-	if (o->kind.market == MARKET_SPOT) {
-		const enum burst_code code = judge_spot(p, w, v);
-
-		if (code != BURST_CHOSEN)
-			return code;
-	}
-	if (o->kind.ends_at && o->kind.ends_at - in->now < needed_ms(p, w))
-		return set(v, BURST_ENDS, o->kind.ends_at - in->now, needed_ms(p, w));
+	code = judge_data(p, w, v);
+	if (code == BURST_CHOSEN && o->kind.market == MARKET_SPOT)
+		code = judge_spot(p, w, v);
+	if (code != BURST_CHOSEN)
+		return code;
+	needed = needed_ms(p, w, v->stage_ms);
+	if (o->kind.ends_at && o->kind.ends_at - in->now < needed)
+		return set(v, BURST_ENDS, o->kind.ends_at - in->now, needed);
 	if (o->kind.available >= 0 && o->kind.available < v->nodes)
 		return set(v, BURST_CAPACITY, o->kind.available, v->nodes);
 	return BURST_CHOSEN;
@@ -323,7 +365,7 @@ struct burst_shape *burst_shape_new(const struct burst_policy_eval *s, const str
 				    struct arena *a)
 {
 	struct burst_shape *h = arena_new_obj(a, struct burst_shape);
-	const int64_t billed = billed_ms(s->p, w);
+	const uint64_t data = burst_data_of(s->p, w);
 
 	h->eval = s;
 	h->stock = stock;
@@ -336,7 +378,7 @@ struct burst_shape *burst_shape_new(const struct burst_policy_eval *s, const str
 		*v = s->offers[i];
 		v->cost = -1;
 		if (v->code == BURST_CHOSEN)
-			v->code = judge_work(s->p, in, stock[i].offer, w, billed, v);
+			v->code = judge_work(s->p, in, stock[i].offer, w, data, v);
 		if (v->code != BURST_CHOSEN)
 			continue;
 		h->order[h->n++] = i;

@@ -71,9 +71,22 @@ const char *burst_launch_text(const struct burst_decision *d, struct arena *a)
 	const struct offer *o = &burst_best(d)->kind;
 	char money[MONEY_TEXT];
 
-	return arena_printf(a, "%lld x %s %s in %s for at most %s %s", (long long)d->nodes,
+	return arena_printf(a, "%lld x %s %s in %s for at most %s %s%s", (long long)d->nodes,
 			    market_names[o->market], o->type, str_or(o->zone, o->region),
-			    money_format(d->cost, money), d->policy->cost.currency);
+			    money_format(d->cost, money), d->policy->cost.currency,
+			    burst_moving_text(d, a));
+}
+
+const char *burst_moving_text(const struct burst_decision *d, struct arena *a)
+{
+	char money[MONEY_TEXT], time[STR_TIME_SIZE];
+
+	if (!d->egress && !d->stage_ms)
+		return "";
+	return arena_printf(a, ", with %s for moving data%s%s", money_format(d->egress, money),
+			    d->stage_ms ? ", which takes " : "",
+			    d->stage_ms ? str_duration(time, (d->stage_ms + 999) / 1000 * 1000)
+					: "");
 }
 
 const char *burst_text(const struct burst_decision *d, struct arena *a)

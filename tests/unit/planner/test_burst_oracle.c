@@ -13,6 +13,7 @@
 #define MICRO INT64_C(1000000)
 #define HOUR_MS INT64_C(3600000)
 #define NOW INT64_C(1795435200000)
+#define GB INT64_C(1000000000)
 enum {
 	ROUNDS = 400,
 	POLICIES = 3,
@@ -20,18 +21,22 @@ enum {
 	WORK = 24,
 	LAUNCHES = 6,
 	TENANTS = 3,
-	PROVIDERS = 2
+	PROVIDERS = 2,
+	DATA = 3
 };
 
 static const char *const tenants[] = {"t0", "t1", "t2"}, *const providers[] = {"p0", "p1"},
-			 *const zones[] = {"a", "b", "c"}, *const names[] = {"x0", "x1", "x2"};
+			 *const zones[] = {"a", "b", "c"}, *const names[] = {"x0", "x1", "x2"},
+			 *const data[] = {"d0", "d1", "d2"}, *const regions[] = {"r", "s"};
 
 struct set {
 	struct burst_policy_in p[POLICIES];
 	struct burst_tier tiers[POLICIES][3];
 	struct burst_entry entries[POLICIES][PROVIDERS];
 	struct burst_budget budgets[POLICIES][2];
-	const char *tenant[POLICIES], *types[1];
+	struct burst_dataset data[POLICIES][DATA];
+	struct burst_copy copies[POLICIES][DATA][2];
+	const char *tenant[POLICIES], *types[1], *reads[WORK][DATA];
 	struct burst_offer offers[OFFERS];
 	struct burst_work work[WORK];
 	char work_names[WORK][8];
@@ -84,16 +89,40 @@ static void make_policy(struct set *s, int i)
 		p->limits.share = pick(2) ? MICRO / 2 : -1;
 }
 
+/* Two of three policies know data sets, of up to 40 GB each, with 0 to 2 copies. */
+static void make_data(struct set *s, int i)
+{
+	struct burst_policy_in *p = &s->p[i];
+
+	p->data.max_egress = pick(2) ? pick(9) * MICRO : -1;
+	p->data.max_ms = pick(2) ? (1 + pick(40)) * 60000 : 0;
+	if (!pick(3))
+		return;
+	for (int k = 0; k < DATA; k++) {
+		for (int c = 0; c < 2; c++)
+			s->copies[i][k][c] = (struct burst_copy){providers[pick(2)],
+								 pick(3) ? regions[pick(2)] : NULL};
+		s->data[i][k] = (struct burst_dataset){data[k], pick(40 * GB), s->copies[i][k],
+						       (size_t)pick(3)};
+	}
+	p->data.inputs = s->data[i];
+	p->data.ninputs = (size_t)(DATA - pick(2));
+	p->data.per_gb = pick(MICRO);
+	p->data.per_second = pick(2) ? 1 + pick(GB / 10) : 0;
+}
+
 static void make(struct set *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->types[0] = "big";
 	for (int i = 0; i < POLICIES; i++)
 		make_policy(s, i);
+	for (int i = 0; i < POLICIES; i++)
+		make_data(s, i);
 	for (int i = 0; i < OFFERS; i++)
 		s->offers[i] = (struct burst_offer){
 			.provider = providers[i % PROVIDERS],
-			.kind.region = "r",
+			.kind.region = regions[i / PROVIDERS % 3 == 2],
 			.kind.zone = zones[i / PROVIDERS % 3],
 			.kind.type = "big",
 			.kind.market = (enum market)(i / 6),
@@ -116,6 +145,10 @@ static void make(struct set *s)
 						 .approved = !pick(3),
 						 .runs_ms = (1 + pick(4)) * HOUR_MS};
 		s->work[i].rank = s->work[i].priority;
+		for (int k = 0; k < DATA; k++)
+			if (!pick(3))
+				s->reads[i][s->work[i].data.n++] = data[k];
+		s->work[i].data.v = s->reads[i];
 	}
 	for (int i = 0; i < LAUNCHES; i++)
 		s->launches[i] = (struct burst_launch){.policy = names[pick(3)],
@@ -201,16 +234,63 @@ static void check_money(const struct burst *b, const struct burst_decision *d)
 	}
 }
 
+static const struct burst_dataset *dataset_of(const struct burst_policy_in *p, const char *name)
+{
+	for (size_t i = 0; i < p->data.ninputs; i++)
+		if (str_eq(p->data.inputs[i].name, name))
+			return &p->data.inputs[i];
+	return NULL;
+}
+
+/* Returns the number of bytes that one instance of the offer reads and that lie elsewhere. */
+static int64_t moved_bytes(const struct burst_decision *d)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < d->work->data.n; i++) {
+		const struct burst_dataset *x = dataset_of(d->policy, d->work->data.v[i]);
+		bool there = false;
+
+		assert_non_null(x);
+		for (size_t k = 0; k < x->ncopies; k++)
+			there |= str_eq(x->copies[k].provider, d->offer->provider) &&
+				 str_eq(str_or(x->copies[k].region, d->offer->kind.region),
+					d->offer->kind.region);
+		sum += there ? 0 : x->bytes;
+	}
+	return sum;
+}
+
+/* Returns x / y, rounded up. */
+static int64_t up(__int128 x, int64_t y)
+{
+	return (int64_t)(x / y + (x % y != 0));
+}
+
+/* Whole hours are billed, and the data is paid for in addition. */
+static void check_cost(const struct burst_decision *d)
+{
+	const int64_t bytes = moved_bytes(d), rate = d->policy->data.per_second,
+		      ms = rate ? up((__int128)bytes * 1000, rate) : 0,
+		      hours = up(d->work->runs_ms + ms, HOUR_MS),
+		      egress = up((__int128)bytes * d->policy->data.per_gb, GB);
+
+	assert_true(d->stage_ms == ms && d->egress == egress * d->nodes);
+	assert_true(d->cost == (d->offer->kind.micros_per_hour * hours + egress) * d->nodes);
+	assert_true(!d->policy->data.max_ms || ms <= d->policy->data.max_ms);
+	assert_true(d->policy->data.max_egress < 0 || d->egress <= d->policy->data.max_egress);
+}
+
 static void check_launch(const struct burst *b, const struct burst_decision *d)
 {
 	const struct burst_offer *o = d->offer;
-	const int64_t each = o->gpus / d->work->gpus, hours = d->work->runs_ms / HOUR_MS;
+	const int64_t each = o->gpus / d->work->gpus;
 	int64_t taken = 0, nodes = 0, mine = 0;
 
 	assert_true(o->kind.micros_per_hour >= 0 && NOW - o->priced_at <= HOUR_MS);
 	assert_string_equal(o->kind.currency, d->policy->cost.currency);
 	assert_true(each > 0 && d->nodes == (d->work->pods + each - 1) / each);
-	assert_true(d->cost == o->kind.micros_per_hour * hours * d->nodes);
+	check_cost(d);
 	for (const struct burst_decision *x = b->v; x <= d; x++) {
 		taken += x->offer == o ? x->nodes : 0;
 		nodes += x->offer && x->policy == d->policy ? x->nodes : 0;
@@ -283,7 +363,7 @@ static void no_input_breaks_a_budget_a_gang_or_the_order(void **state)
 {
 	static struct set s;
 	static char one[8192], two[8192];
-	size_t launched = 0, refused = 0;
+	size_t launched = 0, refused = 0, moved = 0;
 
 	(void)state;
 	for (seed = 1; seed <= ROUNDS; seed++) {
@@ -298,6 +378,7 @@ static void no_input_breaks_a_budget_a_gang_or_the_order(void **state)
 				check_launch(b, &b->v[i]);
 			check_best(b, &b->v[i]);
 			launched += b->v[i].offer != NULL;
+			moved += b->v[i].offer && b->v[i].egress && b->v[i].stage_ms;
 			refused += b->v[i].code == BURST_BUDGET || b->v[i].code == BURST_NO_OFFER;
 		}
 		print(b, one, sizeof(one));
@@ -309,7 +390,7 @@ static void no_input_breaks_a_budget_a_gang_or_the_order(void **state)
 		assert_string_equal(one, two);
 		seed = keep;
 	}
-	assert_true(launched > ROUNDS && refused > ROUNDS);
+	assert_true(launched > ROUNDS && refused > ROUNDS && moved > ROUNDS / 10);
 }
 
 int main(void)

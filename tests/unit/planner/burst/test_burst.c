@@ -20,6 +20,8 @@ struct set {
 	struct burst_entry entries[1];
 	struct burst_budget budgets[2];
 	struct burst_window window;
+	struct burst_copy copies[2];
+	struct burst_dataset data[2];
 	struct burst_offer offers[2];
 	struct burst_work work[3];
 	struct burst_failure failure;
@@ -876,6 +878,166 @@ static void run_times_are_known_and_worth_it(void **state)
 	end(&s);
 }
 
+/* Two data sets at 0.05 EUR per 10^9 bytes. `weights` lies at aws, where both offers are; `images` in
+ * region r2, where no offer is. The work reads both. */
+static void begin_data(struct set *s)
+{
+	static const char *both[] = {"weights", "images"};
+
+	begin(s);
+	s->copies[0] = (struct burst_copy){"aws", NULL};
+	s->copies[1] = (struct burst_copy){"aws", "r2"};
+	s->data[0] = (struct burst_dataset){"weights", 4 * INT64_C(1000000000), &s->copies[0], 1};
+	s->data[1] = (struct burst_dataset){"images", 100 * INT64_C(1000000000), &s->copies[1], 1};
+	s->p[0].data.inputs = s->data;
+	s->p[0].data.ninputs = 2;
+	s->p[0].data.per_gb = EUR(0.05);
+	s->p[0].data.max_egress = -1;
+	s->work[0].data = (struct burst_names){both, 2};
+}
+
+static void moving_data_costs_money(void **state)
+{
+	struct set s;
+	const struct burst_decision *d;
+
+	(void)state;
+	begin_data(&s);
+	d = go(&s);
+	/* 3 h at 50, and 100 GB at 0.05. */
+	assert_int_equal(d->egress, EUR(5));
+	assert_int_equal(d->cost, EUR(155));
+	assert_int_equal(s.b->accounts[0].after, EUR(155));
+	assert_string_equal(
+		burst_launch_text(d, s.a),
+		"1 x OnDemand p5 in b for at most 155.00 EUR, with 5.00 for moving data");
+	end(&s);
+	begin_data(&s);
+	s.budgets[0].amount = EUR(154.999999);
+	expect(&s, "it may cost 155.00, the budget leaves 154.999999", NULL, NULL);
+	begin_data(&s); /* Each instance of a gang moves the data. */
+	s.work[0].pods = 2;
+	d = go(&s);
+	assert_int_equal(d->egress, EUR(10));
+	assert_int_equal(d->cost, EUR(310));
+	end(&s);
+	begin_data(&s); /* A fraction of a millionth counts as a whole one. */
+	s.data[1].bytes = 1;
+	assert_int_equal(go(&s)->egress, 1);
+	end(&s);
+	begin_data(&s); /* What the work does not read, or what lies there, costs nothing. */
+	s.work[0].data.n = 1;
+	assert_int_equal(go(&s)->cost, EUR(150));
+	assert_string_equal(burst_launch_text(go(&s), s.a),
+			    "1 x OnDemand p5 in b for at most 150.00 EUR");
+	end(&s);
+	begin_data(&s);
+	s.data[1].bytes = INT64_MAX / 2;
+	s.p[0].data.per_gb = EUR(1e9);
+	expect(&s, NONE, "its cost is too large to compute", NULL);
+}
+
+/* The offer in zone a of region r2, where a copy lies, costs 10 an hour more. */
+static void data_has_gravity(void **state)
+{
+	struct set s;
+
+	(void)state;
+	begin_data(&s);
+	s.entries[0].regions.n = 0;
+	s.offers[0].kind.region = "r2";
+	assert_string_equal(go(&s)->offer->kind.zone, "b");
+	s.p[0].data.per_gb = EUR(0.31);
+	assert_string_equal(go(&s)->offer->kind.zone, "a");
+	assert_int_equal(s.b->v[0].cost, EUR(180));
+	assert_int_equal(s.b->v[0].egress, 0);
+	/* Work that reads other data has verdicts of its own. */
+	s.work[1].data = (struct burst_names){ONE("weights"), 1};
+	s.in.nwork = 2;
+	go(&s);
+	assert_string_equal(s.b->v[1].offer->kind.zone, "b");
+	end(&s);
+	begin_data(&s);
+	s.p[0].data.max_egress = EUR(5) - 1;
+	expect(&s, NONE,
+	       "moving its data there costs 5.00, spec.data.maxEgressCost allows 4.999999", NULL);
+	begin_data(&s);
+	s.p[0].data.max_egress = EUR(5);
+	expect(&s, LAUNCHED, NULL, NULL);
+	begin_data(&s);
+	s.work[0].data = (struct burst_names){ONE("images", "logs"), 2};
+	expect(&s,
+	       "its pods read logs (annotation drover.dev/data), which spec.data.inputs of the "
+	       "policy does not list",
+	       NULL, NULL);
+	begin(&s);
+	s.work[0].data = (struct burst_names){ONE("images"), 1};
+	assert_int_equal(go(&s)->code, BURST_DATA_UNKNOWN);
+	end(&s);
+}
+
+/* 100 GB take 1000 s. */
+static void moving_data_takes_time(void **state)
+{
+	struct set s;
+	const struct burst_decision *d;
+
+	(void)state;
+	begin_data(&s);
+	s.p[0].data.per_second = 100000000;
+	s.p[0].cost.increment_ms = 0;
+	d = go(&s);
+	assert_int_equal(d->stage_ms, 1000 * 1000);
+	/* 2 h, 10 min of boot and 1000 s at 50, and 5 for moving. */
+	assert_int_equal(d->cost, EUR(127.222223));
+	assert_string_equal(burst_launch_text(d, s.a),
+			    "1 x OnDemand p5 in b for at most 127.222223 EUR, with 5.00 for moving "
+			    "data, which takes 16m40s");
+	s.p[0].data.max_ms = 1000 * 1000 - 1;
+	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
+	assert_int_equal(burst_why(&s.b->v[0], 0).code, BURST_STAGE);
+	s.p[0].data.max_ms = 1000 * 1000;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	/* 1600 of 7200 s */
+	s.p[0].runtime.overhead = 222222;
+	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
+	assert_int_equal(burst_why(&s.b->v[0], 0).code, BURST_STAGE_OVERHEAD);
+	s.p[0].runtime.overhead = 222223;
+	assert_int_equal(go(&s)->code, BURST_CHOSEN);
+	s.offers[0].kind.ends_at = s.offers[1].kind.ends_at = noon() + 8800 * 1000 - 1;
+	assert_int_equal(go(&s)->code, BURST_NO_OFFER);
+	assert_int_equal(burst_why(&s.b->v[0], 0).code, BURST_ENDS);
+	s.offers[1].kind.ends_at++;
+	assert_string_equal(go(&s)->offer->kind.zone, "b");
+	end(&s);
+}
+
+static void names_of_data_are_words_and_commas(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		",",
+		"a,",
+		",a",
+		"a b",
+		"a, b",
+		"a,,b",
+		"1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
+		"0123456789012345678901234567890123456789012345678901234567890123"};
+	OWN(arena) a = arena_new();
+	struct burst_names n;
+
+	(void)state;
+	assert_true(burst_data_names("imagenet,Other_1.2-3", &n, a));
+	assert_int_equal(n.n, 2);
+	assert_string_equal(n.v[0], "imagenet");
+	assert_string_equal(n.v[1], "Other_1.2-3");
+	assert_true(burst_data_names("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", &n, a));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		if (burst_data_names(bad[i], &n, a))
+			fail_msg("accepted: '%s'", bad[i]);
+}
+
 static void work_on_spot_loses_no_more_than_the_policy_allows(void **state)
 {
 	struct set s;
@@ -1141,6 +1303,10 @@ int main(void)
 		cmocka_unit_test(hard_filters_come_before_money),
 		cmocka_unit_test(a_run_time_that_a_tenant_declares_bounds_no_cost),
 		cmocka_unit_test(run_times_are_known_and_worth_it),
+		cmocka_unit_test(moving_data_costs_money),
+		cmocka_unit_test(data_has_gravity),
+		cmocka_unit_test(moving_data_takes_time),
+		cmocka_unit_test(names_of_data_are_words_and_commas),
 		cmocka_unit_test(work_on_spot_loses_no_more_than_the_policy_allows),
 		cmocka_unit_test(a_cooldown_follows_the_scope_of_the_error),
 		cmocka_unit_test(limits_of_size_and_rate_hold),
