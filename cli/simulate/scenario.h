@@ -90,11 +90,10 @@ void scenario_done(struct scenario *s);
 /*
  * Reads the arrivals from CSV text into s->jobs. The header line has the columns time, tenant,
  * count, gpus, cpu, memory, duration_s, and optionally gang, product, priority, checkpointable,
- * approved, slack_s, data_class and checkpoint_interval_s, in any order. Each other line is a job:
- * count equal pods that arrive at `time` and run for duration_s; if gang is 1, all its pods start
- * together.
- * docs/simulate.md describes the other columns, scenario_csv.c the accepted variants of CSV. path:
- * for errors. Returns 0, or -1 with *e.
+ * approved, slack_s, data_class, checkpoint_interval_s and data, in any order. Each other line is a
+ * job: count equal pods that arrive at `time` and run for duration_s; if gang is 1, all its pods
+ * start together. docs/simulate.md describes the other columns, scenario_csv.c the accepted
+ * variants of CSV. path: for errors. Returns 0, or -1 with *e.
  */
 int scenario_arrivals(struct scenario *s, const char *path, const char *text, size_t len,
 		      struct arena *a, struct err *e) __attribute__((warn_unused_result));

@@ -42,12 +42,25 @@ enum column {
 	SLACK,
 	CLASS,
 	INTERVAL,
+	DATA,
 	COLUMNS
 };
-static const char *const names[COLUMNS] = {
-	"time",		  "tenant",	"count",   "gpus",	 "cpu",
-	"memory",	  "duration_s", "gang",	   "product",	 "priority",
-	"checkpointable", "approved",	"slack_s", "data_class", "checkpoint_interval_s"};
+static const char *const names[COLUMNS] = {"time",
+					   "tenant",
+					   "count",
+					   "gpus",
+					   "cpu",
+					   "memory",
+					   "duration_s",
+					   "gang",
+					   "product",
+					   "priority",
+					   "checkpointable",
+					   "approved",
+					   "slack_s",
+					   "data_class",
+					   "checkpoint_interval_s",
+					   "data"};
 
 enum clock { UNKNOWN, SINCE_BEGINNING, SINCE_1970 };
 struct reader {
@@ -286,7 +299,8 @@ static int maybe_number(struct reader *r, char cell[CELLS][CELL], enum column c,
 /* Reads the optional cells of a line into *j. */
 static int read_more(struct reader *r, char cell[CELLS][CELL], struct replay_job *j)
 {
-	const char *product = optional(r, cell, PRODUCT), *class = optional(r, cell, CLASS);
+	const char *product = optional(r, cell, PRODUCT), *class = optional(r, cell, CLASS),
+		   *data = optional(r, cell, DATA);
 	int64_t gang, saves, approved, slack, interval;
 
 	if (maybe_number(r, cell, GANG, 0, 1, &gang) < 0 ||
@@ -296,6 +310,8 @@ static int read_more(struct reader *r, char cell[CELLS][CELL], struct replay_job
 	    maybe_number(r, cell, SLACK, 0, TIME_MAX, &slack) < 0 ||
 	    maybe_number(r, cell, INTERVAL, 0, TIME_MAX, &interval) < 0)
 		return -1;
+	if (*data && !burst_data_names(data, &j->data, r->a))
+		return wrong(r, DATA, "names of data sets, separated by commas", data);
 	j->gang = gang != 0;
 	j->saves = saves != 0;
 	j->approved = approved != 0;

@@ -83,7 +83,9 @@ struct burst_moving burst_data_moving(const struct burst_policy_in *p, uint64_t 
 	struct burst_moving m = {0, 0};
 	__int128 bytes = 0;
 
-	for (size_t i = 0; set && i < p->data.ninputs; i++)
+	if (!set)
+		return m;
+	for (size_t i = 0; i < p->data.ninputs; i++)
 		if (set >> i & 1 && !has_copy(&p->data.inputs[i], o))
 			bytes += p->data.inputs[i].bytes;
 	m.egress = scaled(bytes, p->data.per_gb, GB);

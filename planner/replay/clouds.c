@@ -91,6 +91,7 @@ static void add_work(struct replaying *r, struct part x, bool impossible)
 		.impossible = impossible,
 		.saves = j->saves,
 		.interval_ms = j->interval_ms,
+		.data = j->data,
 		.approved = j->approved,
 		.data_class = j->data_class,
 		.start_by = j->start_by_ms ? r->s->bursts->now + j->start_by_ms : 0,
@@ -166,7 +167,8 @@ static void launch(struct replaying *r, const struct burst_decision *d)
 			replay_del_pod(r, k);
 	line->waiting -= (size_t)d->work->pods;
 	replay_show(r, line);
-	replay_push(r, boot ? boot : r->s->times.boot_ms, CLOUD_STARTS, (uint32_t)i, 0);
+	replay_push(r, (boot ? boot : r->s->times.boot_ms) + d->stage_ms, CLOUD_STARTS, (uint32_t)i,
+		    0);
 	r->dirty = true;
 }
 

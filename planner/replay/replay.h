@@ -25,8 +25,9 @@
  * With policies (replay_spec.bursts), burst_decide() decides on the jobs that a plan does not
  * place, after each plan and at least every REPLAY_LOOK_MS. A gang, or a pod of another job, that
  * it sends to a cloud leaves the queue of the planner. It runs on instances of its own from
- * cost.boot_ms after the decision until its end, and costs what it was charged. Clouds refuse
- * nothing. Policies of mode Shadow launch nothing, those of mode Recommend what is approved.
+ * cost.boot_ms and the time for moving its data after the decision until its end, and costs what it
+ * was charged. Clouds refuse nothing. Policies of mode Shadow launch nothing, those of mode
+ * Recommend what is approved.
  *
  * Objects of the initial world remain: its bound pods run without end; its waiting pods keep
  * waiting and are planned, too; its claims continue from their present state. Machines do not fail,
@@ -46,10 +47,11 @@ struct replay_job {
 	/* GPU product (label REPLAY_PRODUCT) that the pods require; NULL: any. */
 	const char *product;
 	/* The members from here on matter to BurstPolicies only. saves, interval_ms, approved,
-	 * data_class: as in struct burst_work. start_by_ms: latest start; 0: no deadline. */
+	 * data_class, data: as in struct burst_work. start_by_ms: latest start; 0: no deadline. */
 	bool saves, approved;
 	const char *data_class;
 	int64_t interval_ms, start_by_ms;
+	struct burst_names data;
 };
 #define REPLAY_PRODUCT "nvidia.com/gpu.product"
 

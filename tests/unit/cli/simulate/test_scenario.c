@@ -484,10 +484,11 @@ static void arrivals_say_what_policies_ask(void **state)
 	const struct replay_job *j;
 
 	assert_ok(build(r, FLEET), &r->e);
-	assert_ok(arrivals(r, "time,tenant,count,gpus,cpu,memory,duration_s,product,priority,"
-			      "checkpointable,approved,slack_s,data_class,checkpoint_interval_s\n"
-			      "100,acme,1,8,1,1Gi,60,H100,-5,1,1,30,public,600\n"
-			      "200,acme,1,8,1,1Gi,60\n"),
+	assert_ok(arrivals(r,
+			   "time,tenant,count,gpus,cpu,memory,duration_s,product,priority,"
+			   "checkpointable,approved,slack_s,data_class,checkpoint_interval_s,data\n"
+			   "100,acme,1,8,1,1Gi,60,H100,-5,1,1,30,public,600,\"a,b\"\n"
+			   "200,acme,1,8,1,1Gi,60\n"),
 		  &r->e);
 	j = r->s.jobs;
 	assert_string_equal(j[0].product, "H100");
@@ -496,6 +497,9 @@ static void arrivals_say_what_policies_ask(void **state)
 	assert_int_equal(j[0].start_by_ms, 130 * 1000);
 	assert_string_equal(j[0].data_class, "public");
 	assert_int_equal(j[0].interval_ms, 600 * 1000);
+	assert_int_equal(j[0].data.n, 2);
+	assert_string_equal(j[0].data.v[1], "b");
+	assert_int_equal(j[1].data.n, 0);
 	assert_null(j[1].product);
 	assert_false(j[1].saves || j[1].approved);
 	assert_int_equal(j[1].start_by_ms, 0);
@@ -503,6 +507,11 @@ static void arrivals_say_what_policies_ask(void **state)
 			   "time,tenant,count,gpus,cpu,memory,duration_s,approved\n"
 			   "0,acme,1,1,1,1,1,yes\n",
 			   "a.csv:2: approved: want 0 to 1, got 'yes'");
+	assert_no_arrivals(r,
+			   "time,tenant,count,gpus,cpu,memory,duration_s,data\n"
+			   "0,acme,1,1,1,1,1,a b\n",
+			   "a.csv:2: data: want names of data sets, separated by commas, got 'a "
+			   "b'");
 }
 
 int main(void)

@@ -121,6 +121,39 @@ static void what_waits_too_long_runs_in_a_cloud(void **state)
 	assert_true(r->samples[2].cloud == 0);
 }
 
+/* Moving 120 GB takes 10 minutes and costs 6 USD. */
+static void a_job_waits_for_its_data_and_pays_for_it(void **state)
+{
+	static const char *reads[] = {"imagenet"};
+	struct burst_dataset imagenet = {"imagenet", INT64_C(120000000000), NULL, 0};
+	OWN(arena) a = arena_new();
+	OWN(world) w = one_machine(a);
+	const struct replay_job jobs[] = {
+		{.takes_ms = 5 * HOUR, .tenant = "acme", .pods = 1, .requests = GPUS(8)},
+		{.at_ms = MIN,
+		 .takes_ms = HOUR,
+		 .tenant = "b",
+		 .pods = 1,
+		 .requests = GPUS(8),
+		 .data = {reads, 1}},
+	};
+	const struct replay *r;
+	struct scene s;
+
+	(void)state;
+	scene(&s, 100 * USD);
+	s.policy.data.inputs = &imagenet;
+	s.policy.data.ninputs = 1;
+	s.policy.data.per_gb = USD / 20;
+	s.policy.data.per_second = 200000000;
+	s.policy.data.max_egress = -1;
+	s.policy.cost.increment_ms = 6 * MIN;
+	r = run(w, jobs, 2, &s.in, a);
+	assert_in_range(r->jobs[1].start_ms, 27 * MIN, 28 * MIN);
+	/* 76 minutes, which are billed as 78, and the data. */
+	assert_int_equal(r->launches[0].cost, 32 * USD);
+}
+
 static void a_budget_bounds_the_launches(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -206,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_waits_too_long_runs_in_a_cloud),
+		cmocka_unit_test(a_job_waits_for_its_data_and_pays_for_it),
 		cmocka_unit_test(a_budget_bounds_the_launches),
 		cmocka_unit_test(a_gang_is_launched_whole),
 		cmocka_unit_test(an_offer_has_so_many_instances_and_no_more),
