@@ -83,6 +83,7 @@
 #define ASKS_START_BY "drover.dev/latest-start"
 #define ASKS_DATA_CLASS "drover.dev/data-class"
 #define ASKS_INTERVAL "drover.dev/checkpoint-interval"
+#define ASKS_DATA "drover.dev/data"
 #define CHECKPOINT_WANTED "drover.dev/checkpoint"
 /* set by drover: time at which drover requested the checkpoint, in RFC 3339 */
 #define CHECKPOINT_REQUESTED "drover.dev/checkpoint-requested"

@@ -78,6 +78,7 @@ static const struct field work_fields[] = {
 	FIELD(burst_work, said, "declared", FIELD_BOOL),
 	FIELD(burst_work, wrong, "declarationError", FIELD_STR),
 	FIELD(burst_work, restarts, "restarts", FIELD_I64, COUNT),
+	FIELD(burst_work, data, "data", FIELD_STRINGS, .max_items = MOST, .max_len = 63),
 	FIELDS_END,
 };
 #define AS_AMOUNT .want = "an amount such as \"6.50\""

@@ -49,10 +49,18 @@ static int64_t longest(int64_t so_far, int64_t next, bool first)
 	return !next || (!first && !so_far) ? 0 : next > so_far ? next : so_far;
 }
 
+static bool reads(const struct burst_work *w, const char *name)
+{
+	for (size_t i = 0; i < w->data.n; i++)
+		if (str_eq(w->data.v[i], name))
+			return true;
+	return false;
+}
+
 /* Adds what a pod of the work w declares. The longest run time and checkpoint interval, the
- * earliest start, the most restarts and any error count for the whole work; a run time, an interval
- * or a data class that not all pods declare is not known. */
-static void ask(struct burst_work *w, const struct pod_asks *x)
+ * earliest start, the most restarts, all data sets and any error count for the whole work; a run
+ * time, an interval or a data class that not all pods declare is not known. */
+static void ask(struct burst_work *w, const struct pod_asks *x, struct arena *a)
 {
 	const bool first = !w->pods;
 
@@ -67,6 +75,11 @@ static void ask(struct burst_work *w, const struct pod_asks *x)
 		w->restarts = x->restarts;
 	if (x && x->wrong)
 		w->wrong = x->wrong;
+	for (size_t i = 0; x && i < x->data.n; i++)
+		if (!reads(w, x->data.v[i])) {
+			w->data.v = arena_grow(a, w->data.v, w->data.n, sizeof(*w->data.v));
+			w->data.v[w->data.n++] = x->data.v[i];
+		}
 }
 
 /* Adds pod p to the work w. The rank of w is the highest priority of its pods, but at most
@@ -197,7 +210,7 @@ struct burst_waits burst_waits_of(const struct tenants *ts, const struct context
 		}
 		out.members[out.nmembers++] = (struct burst_member){
 			(size_t)(w - out.v), arena_strdup(a, d->ns), arena_strdup(a, d->name)};
-		ask(w, pod_asks_get(t, d->ns, d->name, a));
+		ask(w, pod_asks_get(t, d->ns, d->name, a), a);
 		add_traits(w, pod, labels, a);
 		join(w, pod, d, eta, counts_up_to(c, d->tenant));
 	}

@@ -66,11 +66,12 @@ static int64_t attempts_of(const json_t *pod)
 const struct pod_asks *pod_asks_of(const json_t *pod, struct arena *a)
 {
 	const char *runs = note(pod, ASKS_RUNTIME), *start = note(pod, ASKS_START_BY),
-		   *class = note(pod, ASKS_DATA_CLASS), *interval = note(pod, ASKS_INTERVAL);
+		   *class = note(pod, ASKS_DATA_CLASS), *interval = note(pod, ASKS_INTERVAL),
+		   *data = note(pod, ASKS_DATA);
 	const int64_t deadline = deadline_of(pod), restarts = attempts_of(pod);
 	struct pod_asks *p;
 
-	if (!runs && !start && !class && !interval && !deadline && !restarts)
+	if (!runs && !start && !class && !interval && !data && !deadline && !restarts)
 		return NULL;
 	p = arena_new_obj(a, struct pod_asks);
 	p->restarts = restarts;
@@ -87,6 +88,9 @@ const struct pod_asks *pod_asks_of(const json_t *pod, struct arena *a)
 				 class, a);
 	if (interval && !duration_of(interval, &p->interval_ms))
 		p->wrong = wrong(ASKS_INTERVAL, "a duration up to a year such as 30m", interval, a);
+	if (data && !burst_data_names(data, &p->data, a))
+		p->wrong = wrong(ASKS_DATA, "1 to 16 names of data sets, separated by commas", data,
+				 a);
 	return p;
 }
 
@@ -102,5 +106,8 @@ const struct pod_asks *pod_asks_get(const struct tenant *t, const char *ns, cons
 	*copy = *p->asks;
 	copy->data_class = arena_strdup(a, copy->data_class);
 	copy->wrong = arena_strdup(a, copy->wrong);
+	copy->data.v = arena_calloc(a, copy->data.n + 1, sizeof(*copy->data.v));
+	for (size_t i = 0; i < copy->data.n; i++)
+		copy->data.v[i] = arena_strdup(a, p->asks->data.v[i]);
 	return copy;
 }

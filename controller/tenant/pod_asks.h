@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include "base/arena.h"
 #include "base/data/json.h"
+#include "planner/burst/burst.h"
 
 struct tenant;
 
@@ -15,12 +16,14 @@ struct tenant;
  *   drover.dev/latest-start       RFC 3339 time
  *   drover.dev/data-class         at most 63 letters, digits, '-', '_' and '.'
  *   drover.dev/checkpoint-interval  duration such as "30m"
+ *   drover.dev/data               names of data sets, as burst_data_names() reads them
  *
  *   jobset.sigs.k8s.io/restart-attempt   number of restarts of the pod's JobSet, which JobSet sets
  *                                 as a label and as an annotation
  *
  * Controllers copy annotations from the pod template. All of it is the tenant's word: it decides
- * whether a policy launches for the pod, never how much the launch may cost.
+ * whether a policy launches for the pod, never for how long. Of the data that an instance moves,
+ * what is declared is counted.
  * Tests: tests/unit/controller/tenant/test_pod_asks.c
  */
 #define POD_ASKS_ATTEMPT "jobset.sigs.k8s.io/restart-attempt"
@@ -36,6 +39,8 @@ struct pod_asks {
 	/* Longest time in ms between two checkpoints that the pod saves by itself; 0: not
 	 * declared */
 	int64_t interval_ms;
+	/* Names of the data sets that the pod reads; n 0: not declared */
+	struct burst_names data;
 	/* Number of earlier attempts; 0: none, or no valid number */
 	int64_t restarts;
 	/* Why an annotation cannot be used, as text that names it; NULL: all are valid */

@@ -923,7 +923,7 @@ def declarations(plane, judge, author):
     """deploy/tenant-annotations.yaml: what drover cannot read is refused, and the rest is not."""
     plane.kubectl("apply", "-f", ROOT / "deploy/tenant-annotations.yaml")
     good = {"expected_runtime": "1h30m", "latest_start": "2026-12-01T10:20:00Z", "data_class": "public",
-            "checkpoint_interval": "30m"}
+            "checkpoint_interval": "30m", "data": "imagenet,other"}
     testbed.wait_for("policy drover-annotations in force", lambda: author.ask(
         "POST", f"{PODS}?dryRun=All", declaring("Pod", "asks", expected_runtime="soon"))[0] == 422, 60)
     for kind, path in (("Pod", PODS), ("Job", JOBS)):
@@ -931,7 +931,7 @@ def declarations(plane, judge, author):
         for name, value in (("expected_runtime", "soon"), ("expected_runtime", "-1h"), ("expected_runtime", "0s"),
                             ("expected_runtime", "99999h"), ("latest_start", "tomorrow"), ("data_class", "a b"),
                             ("data_class", ""), ("checkpoint_interval", "often"), ("checkpoint_interval", "0s"),
-                            ("checkpoint_interval", "99999h")):
+                            ("checkpoint_interval", "99999h"), ("data", "a b"), ("data", "a,"), ("data", "")):
             judge.refused(author, "POST", f"{path}?dryRun=All", declaring(kind, "asks", **{**good, name: value}))
 
 

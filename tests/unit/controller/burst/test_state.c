@@ -76,7 +76,8 @@ static const struct burst_work work = {.tenant = "team-a",
 				       .wrong = "expected-runtime: want a duration",
 				       .start_by = AT + 3600000,
 				       .data_class = "public",
-				       .restarts = 2};
+				       .restarts = 2,
+				       .data = {NAMES("imagenet", "weights"), 2}};
 
 static void a_state_contains_the_whole_input(void **state)
 {
@@ -115,6 +116,7 @@ static void a_state_contains_the_whole_input(void **state)
 	assert_string_equal(w->others.v[0].queue, "batch");
 	assert_string_equal(w->wrong, work.wrong);
 	assert_true(w->said);
+	assert_string_equal(w->data.v[1], "weights");
 	assert_string_equal(w->owner, "default/Job/train");
 }
 

@@ -76,6 +76,29 @@ static void a_pod_declares_how_often_it_saves_its_work(void **state)
 				       "up to a year such as 30m, got \""));
 }
 
+static const struct pod_asks *reads(struct arena *a, const char *data)
+{
+	OWN_JSON pod = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ASKS_DATA, data);
+
+	return pod_asks_of(pod, a);
+}
+
+static void a_pod_declares_which_data_it_reads(void **state)
+{
+	OWN(arena) a = arena_new();
+	const struct pod_asks *p = reads(a, "imagenet,other");
+
+	(void)state;
+	assert_null(p->wrong);
+	assert_int_equal(p->data.n, 2);
+	assert_string_equal(p->data.v[1], "other");
+	assert_string_equal(
+		reads(a, "imagenet, other")->wrong,
+		"annotation drover.dev/data: want 1 to 16 names of data sets, separated "
+		"by commas, got \"imagenet, other\"");
+	assert_non_null(reads(a, "")->wrong);
+}
+
 /* JobSet sets a label and an annotation; the larger number counts. */
 static void the_restarts_of_a_jobset_are_read(void **state)
 {
@@ -134,6 +157,7 @@ int main(void)
 		cmocka_unit_test(what_is_declared_is_read),
 		cmocka_unit_test(the_kubelets_deadline_bounds_the_run_time),
 		cmocka_unit_test(a_pod_declares_how_often_it_saves_its_work),
+		cmocka_unit_test(a_pod_declares_which_data_it_reads),
 		cmocka_unit_test(the_restarts_of_a_jobset_are_read),
 		cmocka_unit_test(nonsense_is_named),
 	};
