@@ -67,6 +67,8 @@ static const struct field row_fields[] = {
 	      .doc = "Currency of `amount`, as an ISO 4217 code."),
 	FIELD(burst_ledger_row, amount, "amount", FIELD_DECIMAL, .required = true, AS_MONEY,
 	      .doc = "Cost of the launch, or of all launches that the row adds up, in `currency`."),
+	FIELD(burst_ledger_row, egress, "egress", FIELD_DECIMAL, AS_MONEY,
+	      .doc = "Part of `amount` that moving data cost. Not set if no data was moved."),
 	FIELDS_END,
 };
 

@@ -61,6 +61,8 @@ struct burst_ledger_row {
 	const char *currency;
 	/* in millionths of the currency */
 	int64_t amount;
+	/* part of `amount` that moving data cost, which no bill of a tenant contains; -1: none */
+	int64_t egress;
 };
 #define BURST_LEDGER_RESTARTS 100
 /* Age in ms after which the last interruption of a workload no longer counts. */

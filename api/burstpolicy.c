@@ -263,7 +263,10 @@ static const struct field cost_fields[] = {
 		     "with the GPU product of the offer, divided by its GPUs, in "
 		     "spec.cost.currency; the lowest counts. Offers without such a rate are "
 		     "refused. If not set, no limit."),
-	FIELD_REFUSED("include", .doc = "Not supported yet: cost of egress, storage and licences."),
+	FIELD_REFUSED(
+		"include",
+		.doc = "Refused: the price of moving data is spec.data.egressPerGB. What else "
+		       "an instance costs belongs to its price (spec.cost.prices)."),
 	FIELDS_END,
 };
 static const char *const budget_modes[] = {"Hard", "Soft", NULL};
@@ -552,6 +555,56 @@ static const struct field scale_back_fields[] = {
 	FIELDS_END,
 };
 
+/* --- data ------------------------------------------------------------------------------------- */
+
+static const struct field copy_fields[] = {
+	FIELD(burst_policy_copy, provider, "provider", FIELD_STR, .required = true, AS_NAME,
+	      .doc = "Name of the Provider at whose cloud the copy lies."),
+	FIELD(burst_policy_copy, region, "region", FIELD_STR, AS_TEXT,
+	      .doc = "Region in which the copy lies. If not set, all regions of the Provider."),
+	FIELDS_END,
+};
+static const struct field dataset_fields[] = {
+	FIELD(burst_policy_dataset, name, "name", FIELD_STR, .required = true, AS_TEXT,
+	      .pattern = "^[A-Za-z0-9_.-]+$", .want = "letters, digits, '-', '_' and '.'",
+	      .doc = "Name of the data set, by which pods name it in the annotation "
+		     "drover.dev/data."),
+	FIELD(burst_policy_dataset, size, "size", FIELD_QUANTITY, .required = true,
+	      .doc = "Number of bytes that an instance reads of the data set, such as 150Gi."),
+	FIELD_ITEMS(burst_policy_dataset, copies, "copies", copy_fields, .max_items = 64,
+		    .doc = "Places where a copy of the data set lies. To instances there the data "
+			   "set is moved at no cost and in no time."),
+	FIELDS_END,
+};
+static const struct field data_fields[] = {
+	FIELD_ITEMS(burst_policy_data, inputs, "inputs", dataset_fields, .required = true,
+		    .max_items = BURST_POLICY_DATASETS, .list_key = "name",
+		    .doc = "Data sets that work of this policy may read."),
+	FIELD(burst_policy_data, egress_per_gb, "egressPerGB", FIELD_DECIMAL, .required = true,
+	      AS_MONEY,
+	      .doc = "Price of moving 10^9 bytes to an instance, in spec.cost.currency. Each "
+		     "instance of a launch moves the data of its work for itself."),
+	FIELD(burst_policy_data, bytes_per_second, "bytesPerSecond", FIELD_QUANTITY,
+	      .doc = "Number of bytes that are moved to an instance in a second, such as 1Gi. The "
+		     "time that follows is paid for in addition to spec.cost.bootAndStageTime. If "
+		     "not set, spec.cost.bootAndStageTime must contain the time."),
+	FIELD(burst_policy_data, max_stage_time, "maxStageTime", FIELD_DURATION, .min = SECOND,
+	      .max = YEAR,
+	      .doc = "Longest time that moving the data may take. Offers to which it takes longer "
+		     "are refused. Needs spec.data.bytesPerSecond. If not set, no limit."),
+	FIELD(burst_policy_data, max_egress_cost, "maxEgressCost", FIELD_DECIMAL, AS_MONEY,
+	      .doc = "Highest price of moving the data of one launch, with all of its instances, "
+		     "in spec.cost.currency. Offers to which it costs more are refused. If not "
+		     "set, no limit."),
+	FIELD_REFUSED("maxEgressGB", .doc = "Refused: spec.data.maxEgressCost is the limit."),
+	FIELD_REFUSED(
+		"cacheAffinity",
+		.doc = "Refused: a copy makes an offer cheaper; spec.data.maxEgressCost \"0\" "
+		       "requires one."),
+	FIELD_REFUSED("outputsReturnTo", .doc = "Refused: drover moves no data; the work does."),
+	FIELDS_END,
+};
+
 /* --- the kind --------------------------------------------------------------------------------- */
 
 static const struct field spec_fields[] = {
@@ -600,7 +653,11 @@ static const struct field spec_fields[] = {
 	FIELD_OBJ(burst_policy_spec, failover, "failover", failover_fields, .def = "{}",
 		  .doc = "Times for which drover does not try an offer again after the cloud "
 			 "refused a launch."),
-	FIELD_REFUSED("data", .doc = "Not supported yet: location of the data."),
+	FIELD_PTR(
+		burst_policy_spec, data, "data", data_fields,
+		.doc = "Data sets that the work reads, and what it costs and takes to move them to "
+		       "a cloud (docs/burst.md). Work whose pods name a data set that is not "
+		       "listed is refused."),
 	FIELD_PTR(burst_policy_spec, scale_back, "scaleBack", scale_back_fields,
 		  .doc = "When instances end. An instance always ends once its time "
 			 "(spec.cost.bootAndStageTime plus spec.runtime.maxRuntime) is over."),

@@ -11,6 +11,8 @@
 #define BURST_POLICY_SPENDS 64
 /* maximum number of entries in status.decisions[].offers */
 #define BURST_POLICY_JUDGED 8
+/* maximum number of entries in spec.data.inputs; equals BURST_DATASETS of planner/burst/burst.h */
+#define BURST_POLICY_DATASETS 64
 
 /*
  * burstpolicy: the kind BurstPolicy: for which work, when, where and at what cost cloud instances
@@ -158,6 +160,33 @@ struct burst_policy_scale_back {
 		int64_t max_wait;
 	} drain;
 };
+/* Place of a copy of a data set. region NULL: all regions of the Provider. */
+struct burst_policy_copy {
+	const char *provider, *region;
+};
+struct burst_policy_dataset {
+	const char *name;
+	/* in bytes */
+	struct quantity size;
+	struct {
+		struct burst_policy_copy *v;
+		size_t n;
+	} copies;
+};
+struct burst_policy_data {
+	struct {
+		struct burst_policy_dataset *v;
+		size_t n;
+	} inputs;
+	/* price of moving 10^9 bytes to an instance, in millionths of the currency */
+	int64_t egress_per_gb;
+	/* bytes that are moved in a second; 0: not known */
+	struct quantity bytes_per_second;
+	/* longest time, in ms, that moving the data may take; 0: no limit */
+	int64_t max_stage_time;
+	/* highest price of moving the data of one launch, in millionths; -1: no limit */
+	int64_t max_egress_cost;
+};
 struct burst_policy_spec {
 	/* true: launches nothing, whatever mode is */
 	bool paused;
@@ -207,6 +236,8 @@ struct burst_policy_spec {
 		} capacity_cooldown;
 		int64_t quota_cooldown;
 	} failover;
+	/* NULL: no data sets are known */
+	struct burst_policy_data *data;
 	/* when drover ends an instance; NULL: when the instance's NodePool specifies it */
 	struct burst_policy_scale_back *scale_back;
 };

@@ -6,6 +6,9 @@
 #include "base/money.h"
 #include "base/zone.h"
 
+/* Largest data set, 64Pi; the sum of BURST_POLICY_DATASETS of them is an int64_t. */
+#define BYTES_MAX ((int64_t)1 << 56)
+
 /* Values of scope and per that are compared. */
 enum { BURST_POLICY_OF_WORKLOAD = 2, BURST_POLICY_TOTAL = 5 };
 
@@ -141,6 +144,34 @@ static int check_zones(const struct burst_policy_spec *s, struct err *e)
 	return 0;
 }
 
+static int check_bytes(struct quantity q, int64_t least, const char *path, struct err *e)
+{
+	char text[QUANTITY_TEXT];
+
+	if (quantity_cmp(q, quantity_of(least)) >= 0 &&
+	    quantity_cmp(q, quantity_of(BYTES_MAX)) <= 0)
+		return 0;
+	return err_set(e, ERR_INVALID, 0, "%s: want %lld to 64Pi bytes, got %s", path,
+		       (long long)least, quantity_format(q, text));
+}
+
+static int check_data(const struct burst_policy_data *d, struct err *e)
+{
+	char path[64];
+
+	for (size_t i = 0; i < d->inputs.n; i++) {
+		str_format(path, sizeof(path), "spec.data.inputs[%zu].size", i);
+		if (check_bytes(d->inputs.v[i].size, 1, path, e) < 0)
+			return -1;
+	}
+	if (check_bytes(d->bytes_per_second, 0, "spec.data.bytesPerSecond", e) < 0)
+		return -1;
+	if (d->max_stage_time && !quantity_floor(d->bytes_per_second))
+		return err_set(e, ERR_INVALID, 0,
+			       "spec.data.maxStageTime: requires spec.data.bytesPerSecond");
+	return 0;
+}
+
 int burst_policy_check(const void *object, const void *old, struct err *e)
 {
 	const struct burst_policy *p = object;
@@ -169,6 +200,8 @@ int burst_policy_check(const void *object, const void *old, struct err *e)
 			       "spec.limits.perTenantShare: requires spec.limits.nodes");
 	if (check_names(p, e) < 0 || check_factors(p, e) < 0 || check_zones(&p->spec, e) < 0 ||
 	    check_exhausted(p, e) < 0 || check_carried(p, e) < 0)
+		return -1;
+	if (p->spec.data && check_data(p->spec.data, e) < 0)
 		return -1;
 	return check_parts(p, e);
 }

@@ -60,6 +60,10 @@ static const struct field burst_fields[] = {
 	      .doc = "Highest possible total cost of the instance, in spec.burst.currency. This "
 		     "amount is charged to the budgets from spec.burst.decidedTime until the "
 		     "instance has ended."),
+	FIELD(node_claim_burst, egress, "egress", FIELD_DECIMAL, AS_MONEY,
+	      .doc = "Part of spec.burst.committed that moving the data of the work to the "
+		     "instance costs. It counts as spent once an instance was launched. Not set "
+		     "if no data is moved."),
 	FIELD(node_claim_burst, decided_time, "decidedTime", FIELD_TIME, .required = true,
 	      .doc = "Time of the decision."),
 	FIELDS_END,

@@ -42,6 +42,8 @@ struct node_claim_burst {
 	int64_t offered;
 	/* highest possible cost of the launch, which counts against the budgets */
 	int64_t committed;
+	/* part of `committed` that moving the work's data to the instance costs; -1: none */
+	int64_t egress;
 	int64_t decided_time;
 };
 enum node_claim_decision { CLAIM_APPROVED, CLAIM_DENIED };

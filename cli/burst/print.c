@@ -31,7 +31,7 @@ static json_t *offer_json(const struct burst_decision *d, const struct burst_off
 
 static json_t *decision_json(const struct burst *b, const struct burst_decision *d, struct arena *a)
 {
-	char money[MONEY_TEXT];
+	char money[MONEY_TEXT], time[STR_TIME_SIZE];
 	json_t *offers = json_array();
 	json_t *j = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "tenant", d->work->tenant, "work",
 			      d->work->name, "policy", d->policy ? d->policy->name : "", "mode",
@@ -42,6 +42,12 @@ static json_t *decision_json(const struct burst *b, const struct burst_decision 
 		json_object_set_new(j, "nodes", json_integer(d->nodes));
 		json_object_set_new(j, "cost", json_string(money_format(d->cost, money)));
 		json_object_set_new(j, "currency", json_string(d->policy->cost.currency));
+		if (d->egress)
+			json_object_set_new(j, "egress",
+					    json_string(money_format(d->egress, money)));
+		if (d->stage_ms)
+			json_object_set_new(j, "stageTime",
+					    json_string(str_duration(time, d->stage_ms)));
 	}
 	for (size_t i = 0; d->shape && i < b->in->noffers; i++)
 		json_array_append_new(offers, offer_json(d, b->offers[i], i, a));
@@ -95,11 +101,12 @@ static void print_decision(const struct burst *b, const struct burst_decision *d
 		(void)printf(" (policy %s, %s)", d->policy->name,
 			     burst_mode_names[d->policy->mode]);
 	if (d->offer)
-		(void)printf(": %lld x %s %s in %s, costs at most %s %s in total\n",
+		(void)printf(": %lld x %s %s in %s, costs at most %s %s in total%s\n",
 			     (long long)d->nodes, market_names[d->offer->kind.market],
 			     d->offer->kind.type,
 			     of(str_or(d->offer->kind.zone, d->offer->kind.region)),
-			     money_format(d->cost, money), d->policy->cost.currency);
+			     money_format(d->cost, money), d->policy->cost.currency,
+			     burst_moving_text(d, a));
 	else
 		(void)printf(": %s: %s\n", burst_code_names[d->code], burst_text(d, a));
 	for (size_t i = 0; d->shape && i < b->in->noffers; i++) {

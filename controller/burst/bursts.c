@@ -517,15 +517,16 @@ static void forget_policies(struct bursts *s)
 
 /* --- permits ---------------------------------------------------------------------------------- */
 
-/* Returns the lifetime, ms, after which a claim for the work must begin to leave so that the
+/* Returns the lifetime, ms, after which a claim of the decision must begin to leave so that the
  * claim's cost stays within the committed amount. Part of the boot time, or of a declared run
  * time, is reserved for leaving. */
-static int64_t ends_after(const struct burst_policy_in *p, const struct burst_work *w)
+static int64_t ends_after(const struct burst_decision *d)
 {
+	const struct burst_policy_in *p = d->policy;
 	const bool bounded = p->runtime.max_ms != 0;
 	const int64_t half = p->cost.boot_ms / 2,
 		      leaving = bounded && half < LEAVING_MS ? half : LEAVING_MS,
-		      ms = p->cost.boot_ms + burst_limit_ms(p, w) - leaving;
+		      ms = p->cost.boot_ms + d->stage_ms + burst_limit_ms(p, d->work) - leaving;
 
 	return ms < LEAST_MS ? LEAST_MS : ms;
 }
@@ -554,11 +555,13 @@ static void permit(struct bursts *s, const struct burst_decision *d)
 			  .offered = o->kind.micros_per_hour,
 			  .currency = d->policy->cost.currency,
 			  .committed = each,
+			  .egress = d->egress ? d->egress / d->nodes : -1,
 			  .decided_time = loop_wall(s->c->loop) / 1000 * 1000},
 		.nodes = d->nodes,
 		.gpus = o->gpus,
-		.expire_after = ends_after(d->policy, d->work),
-		.gang.hold_until = loop_wall(s->c->loop) + d->policy->cost.boot_ms + GANG_MS,
+		.expire_after = ends_after(d),
+		.gang.hold_until =
+			loop_wall(s->c->loop) + d->policy->cost.boot_ms + d->stage_ms + GANG_MS,
 		.pods = pods,
 	};
 

@@ -167,7 +167,8 @@ static bool is_unapproved(const struct node_claim *n)
 }
 
 /* Adds a claim with spec.burst as a launch that costs its committed amount. Cost beyond the
- * committed amount (an overrun) is added for the time in which it arises. */
+ * committed amount (an overrun) is added for the time in which it arises. What moving data costs is
+ * no part of the known cost, because no bill of a tenant contains it. */
 static void take_burst(const struct node_claim *n, void *arg)
 {
 	const struct node_claim_burst *b = n->spec.burst;
@@ -175,7 +176,8 @@ static void take_burst(const struct node_claim *n, void *arg)
 	/* A claim that waits for its approval reserves its committed amount, and runs no time. */
 	const bool waits = is_unapproved(n);
 	const int64_t now = loop_wall(t->c->loop), began = b ? settle_paid_from(n, now) : 0,
-		      ran = now > began && !waits ? now - began : 0;
+		      ran = now > began && !waits ? now - began : 0,
+		      moved = b && !waits ? settle_egress(b) : 0;
 	char month[LEDGER_MONTH_SIZE];
 	struct burst_launch *l;
 	int64_t until;
@@ -198,7 +200,7 @@ static void take_burst(const struct node_claim *n, void *arg)
 		.part = n->spec.gang && map_has(t->gangs, n->spec.gang->uid)};
 	if (n->spec.gang && !l->part)
 		map_put(t->gangs, n->spec.gang->uid, t);
-	if (!money_for_ms(b->price, to_step(ran), &l->spent))
+	if (!money_for_ms(b->price, to_step(ran), &l->spent) || !money_add(&l->spent, moved))
 		l->spent = INT64_MAX;
 	l->committed = b->committed > l->spent ? b->committed - l->spent : 0;
 	until = settle_paid_until(n, now);
@@ -210,7 +212,8 @@ static void take_burst(const struct node_claim *n, void *arg)
 		know_over(t, l);
 	}
 	ledger_month(began, month);
-	money_add_cost(known_of(t, l, month), l->spent);
+	/* mutant: burst-egress-billed */
+	money_add_cost(known_of(t, l, month), l->spent - moved);
 }
 
 static void take_permit(const struct permit *p, void *arg)
@@ -291,7 +294,9 @@ static bool take_settled(const struct kube_entry *en, void *arg)
 					   .at = x->time,
 					   .spent = x->amount};
 		ledger_month(x->time, month);
-		money_add_cost(known_of(t, l, month), l->spent);
+		money_add_cost(known_of(t, l, month), x->egress > 0 && x->egress <= x->amount
+							      ? x->amount - x->egress
+							      : x->amount);
 	}
 	return true;
 }

@@ -1,6 +1,8 @@
 #include "controller/burst/policy_objects.h"
 #include "base/money.h"
 
+_Static_assert(BURST_POLICY_DATASETS == BURST_DATASETS, "a policy may have as many data sets");
+
 /* Returns the amount in millionths, or `otherwise` if text is not set. Ignores parse errors,
  * because the texts were validated before. */
 static int64_t amount(const char *text, int64_t otherwise)
@@ -161,6 +163,27 @@ static void take_windows(const struct burst_policy_windows *w, struct zones *zon
 	out->windows.freeze_zone = zone_of(zones, w->freeze_timezone, out);
 }
 
+static void take_data(const struct burst_policy_data *d, struct burst_policy_in *out,
+		      struct arena *a)
+{
+	out->data.ninputs = d->inputs.n;
+	out->data.inputs = arena_calloc(a, d->inputs.n + 1, sizeof(*out->data.inputs));
+	for (size_t i = 0; i < d->inputs.n; i++) {
+		const struct burst_policy_dataset *s = &d->inputs.v[i];
+		struct burst_copy *copies = arena_calloc(a, s->copies.n + 1, sizeof(*copies));
+
+		for (size_t k = 0; k < s->copies.n; k++)
+			copies[k] =
+				(struct burst_copy){s->copies.v[k].provider, s->copies.v[k].region};
+		out->data.inputs[i] = (struct burst_dataset){s->name, quantity_ceil(s->size),
+							     copies, s->copies.n};
+	}
+	out->data.per_gb = d->egress_per_gb;
+	out->data.per_second = quantity_floor(d->bytes_per_second);
+	out->data.max_ms = d->max_stage_time;
+	out->data.max_egress = d->max_egress_cost;
+}
+
 static void take_rest(const struct burst_policy_spec *s, struct burst_policy_in *out)
 {
 	out->compliance.allowed = names(&s->compliance.jurisdictions_allowed);
@@ -215,6 +238,8 @@ struct burst_policy_in burst_object_policy(const struct burst_policy *p, struct 
 	take_cost(s, &out, a);
 	take_budgets(s, zones, &out, a);
 	take_windows(&s->windows, zones, &out, a);
+	if (s->data)
+		take_data(s->data, &out, a);
 	take_rest(s, &out);
 	return out;
 }

@@ -56,6 +56,10 @@ static void join(const struct fold *f, struct burst_ledger_row *to,
 		 const struct burst_ledger_row *row)
 {
 	money_add_cost(&to->amount, row->amount);
+	if (row->egress > 0) {
+		to->egress = to->egress > 0 ? to->egress : 0;
+		money_add_cost(&to->egress, row->egress);
+	}
 	if (row->time > to->time)
 		to->time = row->time;
 	if (!f->by_work || !str_eq(to->work, row->work))
@@ -177,6 +181,11 @@ int64_t settle_paid_from(const struct node_claim *n, int64_t now)
 	return n->spec.burst->decided_time + claim_waited_ms(n, now);
 }
 
+int64_t settle_egress(const struct node_claim_burst *b)
+{
+	return b->egress > 0 ? b->egress : 0;
+}
+
 int64_t settle_paid_until(const struct node_claim *n, int64_t now)
 {
 	const struct node_claim_burst *b = n->spec.burst;
@@ -185,7 +194,8 @@ int64_t settle_paid_until(const struct node_claim *n, int64_t now)
 
 	if (b->price <= 0)
 		return INT64_MAX;
-	ms = (__int128)b->committed * HOUR_MS / b->price;
+	ms = (__int128)(b->committed - /* mutant: burst-egress-as-time */ settle_egress(b)) *
+	     HOUR_MS / b->price;
 	return ms > INT64_MAX - from ? INT64_MAX : from + (int64_t)ms;
 }
 
@@ -217,11 +227,13 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 				       .work = str_or(b->workload, b->work),
 				       .provider = n->spec.provider_ref ? n->spec.provider_ref->name
 									: "",
-				       .currency = b->currency};
+				       .currency = b->currency,
+				       .egress = b->egress};
 	size_t ncuts = 0;
 
 	row.amount = cost - rest;
 	out.v[out.n++] = row;
+	row.egress = -1;
 	if (!rest)
 		return out;
 	cuts[ncuts++] = until;
@@ -244,8 +256,8 @@ struct settle_list settle_rows(const struct node_claim *n, int64_t cost, int64_t
 	return out;
 }
 
-/* Returns the cost of the claim from the decision until now. p: its policy; NULL: the policy was
- * deleted. */
+/* Returns the cost of the claim from the decision until now, with that of moving data. p: its
+ * policy; NULL: the policy was deleted. */
 static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n, int64_t now)
 {
 	const int64_t said = p ? p->spec.cost.minimum_billing.increment : HOUR_MS,
@@ -255,8 +267,10 @@ static int64_t cost_of(const struct burst_policy *p, const struct node_claim *n,
 	if (p && ms < p->spec.cost.minimum_billing.minimum)
 		ms = p->spec.cost.minimum_billing.minimum;
 	if (__builtin_add_overflow(ms, step - 1, &ms) ||
-	    !money_for_ms(n->spec.burst->price, ms / step * step, &cost) || cost > MONEY_TEXT_MAX)
+	    !money_for_ms(n->spec.burst->price, ms / step * step, &cost))
 		return MONEY_TEXT_MAX;
+	/* mutant: burst-egress-unsettled */
+	money_add_cost(&cost, settle_egress(n->spec.burst));
 	return cost;
 }
 

@@ -18,8 +18,9 @@
  *
  * The claim's instance has ended when the cost is written. The claim is charged from the decision
  * until now, at the price of the decision. The time is rounded up to the policy's increments and is
- * at least its minimum billing (whole hours if the policy no longer exists). A refused launch costs
- * nothing. Cost beyond the committed amount is charged to the periods in which it arose.
+ * at least its minimum billing (whole hours if the policy no longer exists). Moving the
+ * data of the work (spec.burst.egress) is added as a whole. A refused launch costs nothing. Cost
+ * beyond the committed amount is charged to the periods in which it arose.
  *
  * If the launch was interrupted, the write also counts it in status.restarts (restarts.h).
  *
@@ -53,6 +54,8 @@ struct settle_times settle_times_of(const struct settle_zone *zones, size_t n, i
 /* Returns the wall ms from which the launch of claim n is paid: the decision of its BurstPolicy, or
  * later, if the claim had to wait for its approval. n must have spec.burst. */
 int64_t settle_paid_from(const struct node_claim *n, int64_t now);
+/* Returns what moving data to the instance of a claim costs, in millionths; 0: no data is moved. */
+int64_t settle_egress(const struct node_claim_burst *b);
 /* Returns the Unix ms at which the committed amount of claim n is used up at the price of the
  * decision; INT64_MAX if never. */
 int64_t settle_paid_until(const struct node_claim *n, int64_t now);

@@ -23,12 +23,13 @@
  * Money is a whole number of millionths of one currency (base/money.h); amounts that overflow are
  * refused. A launch is charged at once with its maximum cost. That is the price of the expected run
  * time (or the longest that the policy allows) plus boot and staging of data, rounded up to the
- * minimum billing time and to whole billing increments, and the price of moving the data. No launch exceeds a hard budget, unless the
- * budget allows that for approved work. Budgets of scope Tenant, Provider and Global apply to every
- * launch, under any policy. A gang is launched whole in one zone or not at all. Work that matches
- * two policies is not launched. A policy of mode Recommend, or whose trigger requires it, chooses
- * an offer only for approved work; for other work it proposes one, which is charged to no budget.
- * The same holds for work that exceeds a budget whose member `asks` is true, and no other budget.
+ * minimum billing time and to whole billing increments, and the price of moving the data. No launch
+ * exceeds a hard budget, unless the budget allows that for approved work. Budgets of scope Tenant,
+ * Provider and Global apply to every launch, under any policy. A gang is launched whole in one zone
+ * or not at all. Work that matches two policies is not launched. A policy of mode Recommend, or
+ * whose trigger requires it, chooses an offer only for approved work; for other work it proposes
+ * one, which is charged to no budget. The same holds for work that exceeds a budget whose member
+ * `asks` is true, and no other budget.
  * Tests: tests/unit/planner/burst/test_burst.c, tests/unit/planner/test_burst_oracle.c,
  * tests/bench/bench_burst.c
  */
@@ -431,8 +432,9 @@ struct burst_decision {
 	/* Index of the tier that contains the chosen or proposed offer, from 0. */
 	size_t tier;
 	int64_t nodes, cost;
-	/* Of the chosen or proposed offer. egress: part of `cost` that moving data to all instances
-	 * costs. stage_ms: time that moving takes, beyond cost.boot_ms of the policy. */
+	/* egress: part of `cost` that moving data to all instances costs. stage_ms: time that
+	 * moving data to the chosen or proposed offer takes, in addition to cost.boot_ms of the
+	 * policy. */
 	int64_t egress, stage_ms;
 	/* Price of one instance of the chosen or proposed offer per hour, in millionths. */
 	int64_t per_hour;

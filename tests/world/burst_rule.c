@@ -136,7 +136,7 @@ static int64_t billed(const struct sky *s)
 			    str_eq(s->cloud.zones[z].zone, i->zone) &&
 			    money_for_ms(s->cloud.zones[z].micros,
 					 (i->gone ? i->ended_at : now) - i->launched_at, &one))
-				sum += one;
+				sum += one + s->bursts.egress;
 	return sum;
 }
 

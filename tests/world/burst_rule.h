@@ -19,6 +19,8 @@
 struct burst_rule {
 	/* Budget of all policies together, in millionths; 0: cost is not checked. */
 	int64_t budget;
+	/* What the data costs, in millionths, that each instance of a policy moves. */
+	int64_t egress;
 	struct burst_seen {
 		/* uid: UID of the NodeClaim. gang: UID of its gang; "": no gang. */
 		char uid[64], gang[40];

@@ -377,6 +377,10 @@ static const struct declared {
 	 "runtime: {maxRuntime: 1h, maxOverheadFraction: '0.9'}"},
 	{"drover.dev/checkpoint-interval", "often", "AnnotationInvalid",
 	 "maxQueueWait: {default: 1m}", "runtime: {maxRuntime: 1h}"},
+	{"drover.dev/data", "a b", "AnnotationInvalid", "maxQueueWait: {default: 1m}",
+	 "runtime: {maxRuntime: 1h}"},
+	{"drover.dev/data", "imagenet", "DataUnknown", "maxQueueWait: {default: 1m}",
+	 "runtime: {maxRuntime: 1h}"},
 	{"drover.dev/expected-runtime", "soon", "AnnotationInvalid", "maxQueueWait: {default: 1m}",
 	 "runtime: {maxRuntime: 1h}"},
 };

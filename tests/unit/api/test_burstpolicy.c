@@ -97,6 +97,31 @@ static void what_has_no_last_period_carries_nothing_over(void **state)
 		"last period");
 }
 
+static void data_has_a_size_a_price_and_places(void **state)
+{
+	(void)state;
+	refused("{spec: {data: {inputs: [{name: a, size: 150Gi, copies: [{provider: aws}]}], "
+		"egressPerGB: '0'}}}",
+		"");
+	refused("{spec: {data: {inputs: [{name: a, size: 1}]}}}",
+		"spec.data.egressPerGB: required");
+	refused("{spec: {data: {inputs: [{name: a b, size: 1}], egressPerGB: '0'}}}",
+		"spec.data.inputs[0].name: want letters, digits, '-', '_' and '.', got \"a b\"");
+	refused("{spec: {data: {inputs: [{name: a, size: 0}], egressPerGB: '0'}}}",
+		"spec.data.inputs[0].size: want 1 to 64Pi bytes, got 0");
+	refused("{spec: {data: {inputs: [{name: a, size: 65Pi}], egressPerGB: '0'}}}",
+		"spec.data.inputs[0].size: want 1 to 64Pi bytes, got 65Pi");
+	refused("{spec: {data: {inputs: [{name: a, size: 1}], egressPerGB: '0', bytesPerSecond: "
+		"1Ei}}}",
+		"spec.data.bytesPerSecond: want 0 to 64Pi bytes, got 1Ei");
+	refused("{spec: {data: {inputs: [{name: a, size: 1}], egressPerGB: '0', maxStageTime: "
+		"1h}}}",
+		"spec.data.maxStageTime: requires spec.data.bytesPerSecond");
+	refused("{spec: {data: {inputs: [{name: a, size: 1}, {name: a, size: 2}], egressPerGB: "
+		"'0'}}}",
+		"spec.data.inputs[1].name: must not be there twice, got \"a\"");
+}
+
 static void a_part_is_at_most_one_and_a_factor_is_not_zero(void **state)
 {
 	(void)state;
@@ -123,6 +148,7 @@ int main(void)
 		cmocka_unit_test(a_time_zone_that_is_not_there_is_refused_by_name),
 		cmocka_unit_test(an_approval_is_not_required_by_a_budget_that_refuses_nothing),
 		cmocka_unit_test(what_has_no_last_period_carries_nothing_over),
+		cmocka_unit_test(data_has_a_size_a_price_and_places),
 		cmocka_unit_test(a_part_is_at_most_one_and_a_factor_is_not_zero),
 	};
 

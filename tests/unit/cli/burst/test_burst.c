@@ -108,6 +108,30 @@ static void a_policy_selects_by_namespace_labels_and_queue(void **state)
 		verb_assert_said(arena_printf(a, "a %s: NoPolicy", no[i]));
 }
 
+/* Moving takes 400 s to region eu, where 200 GB are missing, and 100 s to region us. */
+static void work_runs_near_its_data(void **state)
+{
+	json_t *j, *d;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(PLAN("-f", "tests/data/burst/data.yaml"), 0);
+	verb_assert_said("near (policy near-data, Shadow): 1 x OnDemand gpu_8x_b200 in us, costs "
+			 "at most 45.50 USD in total, with 2.50 for moving data, which takes "
+			 "1m40s");
+	verb_assert_said("StageTimeTooLong: moving its data there takes 6m40s, "
+			 "spec.data.maxStageTime allows 5m");
+	verb_assert_said("unknown (policy near-data, Shadow): DataUnknown: its pods read logs");
+	verb_assert_said("LostWorkTooLarge: its pods save their work every 31m");
+	assert_int_equal(PLAN("-o", "json", "-f", "tests/data/burst/data.yaml"), 0);
+	j = json_parse(verb_said, strlen(verb_said), &e);
+	d = json_array_get(json_at(j, "decisions"), 0);
+	assert_string_equal(json_str_at(d, "work"), "near");
+	assert_string_equal(json_str_at(d, "egress"), "2.50");
+	assert_string_equal(json_str_at(d, "stageTime"), "1m40s");
+	json_decref(j);
+}
+
 static void what_nothing_reads_is_refused_with_its_file(void **state)
 {
 	(void)state;
@@ -137,6 +161,7 @@ int main(void)
 		cmocka_unit_test(json_has_each_offer_with_its_reason_and_cost),
 		cmocka_unit_test(policies_of_several_files_that_match_the_same_work_are_an_error),
 		cmocka_unit_test(a_policy_selects_by_namespace_labels_and_queue),
+		cmocka_unit_test(work_runs_near_its_data),
 		cmocka_unit_test(what_nothing_reads_is_refused_with_its_file),
 		cmocka_unit_test(a_plan_of_the_cluster_needs_the_cluster),
 	};

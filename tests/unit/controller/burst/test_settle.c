@@ -120,14 +120,14 @@ static void what_is_there_keeps_its_row(void **state)
 {
 	OWN(arena) a = arena_new();
 	struct burst_ledger_row v[] = {
-		{NOW, "one", "p", "team-a", "default/x", "sky", "USD", USD(1)},
-		{NOW, "two", "p", "team-a", "default/y", "sky", "USD", USD(2)},
-		{NOW, NULL, "p", "team-a", NULL, "sky", "USD", USD(3)},
-		{NOW, NULL, "p", "team-a", NULL, "sky", "EUR", USD(4)},
+		{NOW, "one", "p", "team-a", "default/x", "sky", "USD", USD(1), -1},
+		{NOW, "two", "p", "team-a", "default/y", "sky", "USD", USD(2), -1},
+		{NOW, NULL, "p", "team-a", NULL, "sky", "USD", USD(3), -1},
+		{NOW, NULL, "p", "team-a", NULL, "sky", "EUR", USD(4), -1},
 	};
 	struct burst_ledger p = {.status.rows = {v, 4}};
-	struct burst_ledger_row row = {NOW,	    "three", "p",   "team-b",
-				       "default/z", "sky",   "USD", USD(5)};
+	struct burst_ledger_row row = {NOW,   "three", "p",    "team-b", "default/z",
+				       "sky", "USD",   USD(5), -1};
 	const struct settle_list rows = {&row, 1};
 	struct names there = {.there = "one"};
 	const struct settle_times starts = settle_times_of(NULL, 0, NOW, a);
@@ -218,11 +218,59 @@ static void an_overrun_is_charged_to_the_periods_in_which_it_occurs(void **state
 	assert_int_equal(l.v[2].amount, USD(40));
 }
 
+/* Two hours at 20 and 7 for data were committed. Moving the data buys no time. */
+static void moving_data_is_paid_in_addition_to_the_time(void **state)
+{
+	const int64_t midnight = burst_period_start(BURST_DAY, NULL, NOW), now = midnight + HOUR;
+	const struct node_claim_burst b = {.policy_ref = {"research", "p"},
+					   .work = "default/train",
+					   .price = USD(20),
+					   .currency = "USD",
+					   .committed = USD(47),
+					   .egress = USD(7),
+					   .decided_time = midnight - 2 * HOUR};
+	const struct object_name_ref sky = {"sky"};
+	const struct node_claim n = {.meta.uid = "u",
+				     .spec = {.virtual_cluster_ref.name = "team-a",
+					      .provider_ref = (struct object_name_ref *)&sky,
+					      .burst = &b}};
+	struct burst_ledger p = {0};
+	struct names there = {.there = NULL};
+	OWN(arena) a = arena_new();
+	struct settle_times starts;
+	struct settle_list l;
+
+	(void)state;
+	assert_int_equal(settle_paid_until(&n, midnight), midnight);
+	starts = settle_times_of(NULL, 0, now, a);
+	l = settle_rows(&n, USD(67), now, &starts, a);
+	assert_int_equal(l.n, 2);
+	assert_int_equal(l.v[0].amount, USD(47));
+	assert_int_equal(l.v[0].egress, USD(7));
+	assert_int_equal(l.v[1].amount, USD(20));
+	assert_true(l.v[1].egress < 0);
+	/* Rows that are added up keep their sum, also with a row without data. */
+	l.v[1].time = l.v[0].time;
+	l.v[0].claim = l.v[1].claim = NULL;
+	p.status.rows.v = l.v;
+	p.status.rows.n = 1;
+	l = settle_add(&p, &(struct settle_list){l.v + 1, 1}, false, &starts, is_there, &there, a);
+	assert_int_equal(l.n, 1);
+	assert_int_equal(l.v[0].amount, USD(67));
+	assert_int_equal(l.v[0].egress, USD(7));
+	p.status.rows.v = (struct burst_ledger_row[]){l.v[0], l.v[0]};
+	p.status.rows.v[0].egress = -1;
+	l = settle_add(&p, &(struct settle_list){p.status.rows.v + 1, 1}, false, &starts, is_there,
+		       &there, a);
+	assert_int_equal(l.v[0].egress, USD(7));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_period_ever_loses_or_gains),
 		cmocka_unit_test(an_overrun_is_charged_to_the_periods_in_which_it_occurs),
+		cmocka_unit_test(moving_data_is_paid_in_addition_to_the_time),
 		cmocka_unit_test(no_period_in_a_time_zone_loses_or_gains),
 		cmocka_unit_test(what_is_there_keeps_its_row),
 		cmocka_unit_test(more_than_the_list_holds_is_summed),

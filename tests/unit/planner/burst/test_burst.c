@@ -878,8 +878,8 @@ static void run_times_are_known_and_worth_it(void **state)
 	end(&s);
 }
 
-/* Two data sets at 0.05 EUR per 10^9 bytes. `weights` lies at aws, where both offers are; `images` in
- * region r2, where no offer is. The work reads both. */
+/* Two data sets at 0.05 EUR per 10^9 bytes. `weights` lies at aws, where both offers are; `images`
+ * lies in region r2, where no offer is. The work reads both. */
 static void begin_data(struct set *s)
 {
 	static const char *both[] = {"weights", "images"};
