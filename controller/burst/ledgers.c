@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "controller/burst/settle.h"
-#include "controller/core/status_writer.h"
+#include "controller/core/reconciled.h"
 
 #define AGAIN_MS 2000
 
@@ -19,21 +19,10 @@ struct ledgers {
 };
 
 struct entry {
+	/* The object is the BurstLedger. */
+	struct reconciled it;
 	struct ledgers *owner;
-	char *name;
-	struct status_writer write;
-	struct loop_timer timer;
 };
-
-static void entry_free(void *p)
-{
-	struct entry *en = p;
-
-	writer_stop(&en->write);
-	loop_timer_stop(&en->timer);
-	free(en->name);
-	free(en);
-}
 
 static bool is_asked(const struct burst_ledger *l)
 {
@@ -46,19 +35,19 @@ static void on_written(json_t *o, const struct err *e, void *arg)
 {
 	struct entry *en = arg;
 	struct context *c = en->owner->c;
-	const struct burst_ledger *l = CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, en->name);
+	const struct burst_ledger *l = CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, en->it.name);
 	const struct burst_ledger_done *r =
 		!e && l && l->status.resets.n ? &l->status.resets.v[0] : NULL;
 	OWN(arena) a = arena_new();
 
 	(void)o;
 	if (r) {
-		log_info("burst ledger reset", LOG_S("policy", en->name), LOG_S("by", r->by),
+		log_info("burst ledger reset", LOG_S("policy", en->it.name), LOG_S("by", r->by),
 			 LOG_S("reason", r->reason));
 		ctx_event(c, OBJECT_BURST_LEDGER, &l->meta, "Warning", "Reset",
 			  arena_printf(a, "reset by %s: %s", r->by, r->reason));
 	}
-	loop_timer_start(&en->timer, e ? AGAIN_MS : 0);
+	loop_timer_start(&en->it.timer, e ? AGAIN_MS : 0);
 }
 
 /* Returns the new status.resets: one entry for this reset, then the entries of l. amounts: cost
@@ -92,7 +81,7 @@ static void reset(struct entry *en, const struct burst_ledger *l)
 	struct strings amounts;
 	const struct settle_list kept = settle_forget(l, settle_is_there, c, &amounts, a);
 
-	writer_status(&en->write, OBJECT_BURST_LEDGER, &l->meta,
+	writer_status(&en->it.write, OBJECT_BURST_LEDGER, &l->meta,
 		      json_pack("{s:o, s:o}", "rows", settle_encode(&kept), "resets",
 				resets_of(l, &amounts, loop_wall(c->loop), a)),
 		      on_written);
@@ -102,34 +91,26 @@ static void look(void *arg)
 {
 	struct entry *en = arg;
 	struct context *c = en->owner->c;
-	const struct burst_ledger *l = CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, en->name);
+	const struct burst_ledger *l = CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, en->it.name);
 
-	if (writer_busy(&en->write))
+	if (writer_busy(&en->it.write))
 		return;
 	if (!l || !is_asked(l)) {
-		map_del(en->owner->entries, en->name);
+		map_del(en->owner->entries, en->it.name);
 		return;
 	}
 	if (ctx_may_act(c) && c->ready)
 		reset(en, l);
 	else
-		loop_timer_start(&en->timer, AGAIN_MS);
+		loop_timer_start(&en->it.timer, AGAIN_MS);
 }
 
 void ledgers_kick(struct ledgers *s, const char *name)
 {
-	struct entry *en = map_get(s->entries, name);
+	struct entry *en = reconciled_get(s->entries, name, sizeof(*en), s->c, look);
 
-	if (!en) {
-		en = mem_new(struct entry);
-		en->owner = s;
-		en->name = mem_strdup(name);
-		writer_init(&en->write, s->c, en);
-		loop_timer_init(&en->timer, s->c->group, look, en);
-		map_put(s->entries, name, en);
-	}
-	if (!writer_busy(&en->write))
-		loop_timer_start(&en->timer, 0);
+	en->owner = s;
+	reconciled_kick(&en->it);
 }
 
 struct ledgers *ledgers_new(struct context *c)
@@ -137,7 +118,7 @@ struct ledgers *ledgers_new(struct context *c)
 	struct ledgers *s = mem_new(struct ledgers);
 
 	s->c = c;
-	s->entries = map_new(entry_free);
+	s->entries = map_new(reconciled_free);
 	return s;
 }
 

@@ -13,7 +13,7 @@
  *
  * On the loop thread.
  * Tests: tests/unit/controller/claims/test_claims.c, tests/unit/controller/drain/test_drains.c,
- * tests/unit/controller/claims/test_owners.c
+ * tests/unit/controller/claims/test_owners.c, tests/world/test_burst_ledger.c
  */
 struct reconciled {
 	char *name;
