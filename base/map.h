@@ -3,12 +3,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include "base/own.h"
 
 /*
  * map: maps strings to pointers; iterates in order of insertion. The hash is keyed, because the
  * strings come from tenants and BMCs, which could choose colliding ones. The map copies keys; it
- * owns the values if free_value is set.
+ * owns the values if free_value is set. A map without free_value may hold numbers instead
+ * (map_number()).
  */
 struct map;
 
@@ -33,6 +35,16 @@ void *map_take(struct map *m, const char *key);
 void map_del(struct map *m, const char *key);
 void map_clear(struct map *m);
 size_t map_size(const struct map *m);
+
+/* Returns the number of key; 0: no such key, or its number is 0. */
+static inline uintptr_t map_number(const struct map *m, const char *key)
+{
+	return (uintptr_t)map_get(m, key);
+}
+static inline void map_put_number(struct map *m, const char *key, uintptr_t number)
+{
+	map_put(m, key, (void *)number);
+}
 
 /* Iteration in order of insertion; the body may remove the current key. */
 struct map_iter {

@@ -290,12 +290,15 @@ static void count_waiting(struct status_reading *r)
 	json_t *o;
 	size_t i;
 
-	json_array_foreach (r->pods, i, o)
-		*(uintptr_t *)map_slot(numbers, str_or(json_str_at(o, "tenant"), "")) +=
-			(uintptr_t)pods_of(o);
+	json_array_foreach (r->pods, i, o) {
+		const char *tenant = str_or(json_str_at(o, "tenant"), "");
+
+		map_put_number(numbers, tenant,
+			       map_number(numbers, tenant) + (uintptr_t)pods_of(o));
+	}
 	json_array_foreach (r->tenants, i, o)
 		json_object_set_new(o, "waiting",
-				    json_integer((json_int_t)(uintptr_t)map_get(
+				    json_integer((json_int_t)map_number(
 					    numbers, str_or(json_str_at(o, "name"), ""))));
 	json_sort(&r->tenants, by_waiting);
 }

@@ -101,11 +101,11 @@ static int by_place(const void *x, const void *y)
 
 static size_t intern(struct decide *d, int which, const char *name)
 {
-	const size_t at = (size_t)(uintptr_t)map_get(d->index[which], name);
+	const size_t at = map_number(d->index[which], name);
 
 	if (at)
 		return at - 1;
-	map_put(d->index[which], name, (void *)(uintptr_t)(d->nnames[which] + 1));
+	map_put_number(d->index[which], name, d->nnames[which] + 1);
 	d->names[which][d->nnames[which]] = arena_strdup(d->a, name);
 	return d->nnames[which]++;
 }
@@ -154,10 +154,9 @@ static void take_policies(struct decide *d, struct burst_key *keys)
 	OWN(map) of = map_new(NULL);
 
 	for (size_t i = 0; i < d->in->npolicies; i++)
-		map_put(of, d->evals[i].p->name, (void *)(uintptr_t)(i + 1));
+		map_put_number(of, d->evals[i].p->name, i + 1);
 	for (size_t i = 0; i < d->in->nlaunches; i++)
-		keys[i].policy =
-			(size_t)(uintptr_t)map_get(of, str_or(d->in->launches[i].policy, "")) - 1;
+		keys[i].policy = map_number(of, str_or(d->in->launches[i].policy, "")) - 1;
 }
 
 static void count_running(struct decide *d, const struct burst_key *keys)
