@@ -353,9 +353,9 @@ static void a_node_that_may_not_be_deleted_is_owed(void **state)
 		world_wait_state(b, "free", 900);
 		assert_true(leaving_has(team, "nodes", claim));
 		assert_int_equal(leaving_debts(&w), 1);
+		assert_int_equal(leaving_events(&w, "CleanupDone"), 0);
 		http_mem_serve(w.net, team->origin, team->httpd);
 		httpd_free(hook);
-		assert_int_equal(leaving_events(&w, "CleanupDone"), 0);
 		world_wait(&w, leaving_is_quits, &w, 600, "the debt paid");
 		leaving_wait_event(&w, &w.host, "CleanupDone", claim);
 		assert_false(leaving_has(team, "nodes", claim));
