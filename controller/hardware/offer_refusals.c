@@ -58,20 +58,28 @@ static char *copy_of(const char *s)
 	return s ? mem_strdup(s) : NULL;
 }
 
-/* Stores a copy of x, in place of the one with the same scope, else of the oldest if all places are
- * taken. */
+/* Returns the place for a refusal of the scope of x: that of the last one of this scope, else a
+ * free one, else that of the oldest. */
+static struct provider_object_refusal *place_for(struct refusals *l,
+						 const struct provider_object_refusal *x)
+{
+	struct provider_object_refusal *oldest = &l->v[0];
+
+	for (size_t i = 0; i < l->n; i++)
+		if (same_scope(&l->v[i], x))
+			return &l->v[i];
+	if (l->n < KEPT)
+		return &l->v[l->n++];
+	for (size_t i = 1; i < l->n; i++)
+		if (l->v[i].at < oldest->at)
+			oldest = &l->v[i];
+	return oldest;
+}
+
 static void put(struct refusals *l, const struct provider_object_refusal *x)
 {
-	struct provider_object_refusal *to = NULL;
+	struct provider_object_refusal *to = place_for(l, x);
 
-	for (size_t i = 0; i < l->n && !to; i++)
-		if (same_scope(&l->v[i], x))
-			to = &l->v[i];
-	if (!to && l->n < KEPT)
-		to = &l->v[l->n++];
-	for (size_t i = 0; i < l->n && l->n == KEPT && !to; i++)
-		if (!i || l->v[i].at < to->at)
-			to = &l->v[i];
 	clear(to);
 	*to = *x;
 	to->region = copy_of(x->region);

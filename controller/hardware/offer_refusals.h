@@ -15,7 +15,8 @@
  * (planner/burst/burst.h).
  *
  * On the loop thread.
- * Tests: tests/world/test_elastic.c, tests/world/test_burst.c
+ * Tests: tests/unit/controller/hardware/test_offer_refusals.c, tests/world/test_elastic.c,
+ * tests/world/test_burst_enforce.c
  */
 struct offer;
 struct offer_refusals;
