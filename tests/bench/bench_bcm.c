@@ -10,10 +10,7 @@
  *   bcm_change_us        processor time to change one member of a device and to copy the rest
  *                        unchanged. Reference: jansson parsing and printing the device
  */
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/http/http_curl.h"
@@ -25,6 +22,7 @@
 #include "providers/bcm/status.h"
 #include "providers/managed.h"
 #include "sim/bcm/head.h"
+#include "tests/bench/child_server.h"
 #include "tests/bench/entry.h"
 
 #define NODES 1000
@@ -78,7 +76,7 @@ static struct sim_head *make_head(struct loop_group *g)
 	return h;
 }
 
-static _Noreturn void server(int out)
+static void server(int out, void *arg)
 {
 	struct loop *l = loop_uv_new();
 	struct loop_group *g = loop_group_new(l, "server");
@@ -87,6 +85,7 @@ static _Noreturn void server(int out)
 	unsigned port;
 	struct err e;
 
+	(void)arg;
 	m = httpd_mhd_new(
 		d, &(struct httpd_mhd_spec){.address = "127.0.0.1:0", .max_connections = 100}, &e);
 	if (!m)
@@ -97,25 +96,6 @@ static _Noreturn void server(int out)
 		die("pipe");
 	loop_run(l);
 	exit(0);
-}
-
-static unsigned start_server(pid_t *pid)
-{
-	unsigned port = 0;
-	int ends[2];
-
-	if (pipe(ends) < 0 || (*pid = fork()) < 0)
-		die("cannot start the server");
-	if (*pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)close(ends[0]);
-		server(ends[1]);
-	}
-	(void)close(ends[1]);
-	if (read(ends[0], &port, sizeof(port)) != sizeof(port))
-		die("the server did not start");
-	(void)close(ends[0]);
-	return port;
 }
 
 /* --- drover's side ---------------------------------------------------------------------------- */
@@ -239,10 +219,9 @@ int main(void)
 	pid_t pid;
 
 	mem_init();
-	port = start_server(&pid);
+	port = child_server_start(server, NULL, &pid);
 	poll = poll_for_a_while(port);
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
+	child_server_end(pid);
 
 	l = loop_uv_new();
 	g = loop_group_new(l, "texts");

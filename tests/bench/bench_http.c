@@ -9,19 +9,17 @@
  * Argument: number of hosts.
  */
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "base/http/http_curl.h"
 #include "base/httpd/httpd_mhd.h"
 #include "base/loop/loop_uv.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "tests/bench/child_server.h"
 
 #define HOSTS 2000
 #define ROUNDS 10
@@ -57,8 +55,9 @@ static void serve(struct httpd_req *q, void *arg)
 	loop_timer_start(&a->timer, DELAY_MS);
 }
 
-static _Noreturn void server(int out, unsigned hosts)
+static void server(int out, void *arg)
 {
+	const unsigned hosts = *(const unsigned *)arg;
 	struct loop *l = loop_uv_new();
 	struct loop_group *g = loop_group_new(l, "server");
 	struct httpd *d = httpd_new(g);
@@ -77,25 +76,6 @@ static _Noreturn void server(int out, unsigned hosts)
 		die("pipe");
 	loop_run(l);
 	exit(0);
-}
-
-static unsigned start_server(unsigned hosts, pid_t *pid)
-{
-	unsigned port = 0;
-	int ends[2];
-
-	if (pipe(ends) < 0 || (*pid = fork()) < 0)
-		die("cannot start the server");
-	if (*pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)close(ends[0]);
-		server(ends[1], hosts);
-	}
-	(void)close(ends[1]);
-	if (read(ends[0], &port, sizeof(port)) != sizeof(port))
-		die("the server did not start");
-	(void)close(ends[0]);
-	return port;
 }
 
 /* --- client ----------------------------------------------------------------------------------- */
@@ -185,7 +165,7 @@ int main(int argc, char **argv)
 	(void)setrlimit(RLIMIT_NOFILE, &files);
 	if (hosts == 0 || hosts > 60000 || files.rlim_cur < hosts + 100)
 		die("too many hosts for the limit of open files");
-	port = start_server(hosts, &child);
+	port = child_server_start(server, &hosts, &child);
 	l = loop_uv_new();
 	g = loop_group_new(l, "client");
 	h = http_new(g, http_curl_new(g, hosts + 100), 0);
@@ -219,7 +199,6 @@ int main(int argc, char **argv)
 	http_free(h);
 	loop_group_free(g);
 	loop_free(l);
-	(void)kill(child, SIGKILL);
-	(void)waitpid(child, NULL, 0);
+	child_server_end(child);
 	return 0;
 }

@@ -8,9 +8,6 @@
  *                      all launches, and the time from the answer before it to its own
  *   launch_1k_turn_ms  processor time of the longest turn of the loop
  */
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "base/http/http_curl.h"
@@ -21,6 +18,7 @@
 #include "providers/elastic.h"
 #include "providers/provider.h"
 #include "sim/ec2/ec2.h"
+#include "tests/bench/child_server.h"
 #include "tests/bench/entry.h"
 
 #define LAUNCHES 1000
@@ -56,7 +54,7 @@ static double cpu_ms(void)
 
 /* --- the cloud -------------------------------------------------------------------------------- */
 
-static _Noreturn void server(int out)
+static void server(int out, void *arg)
 {
 	static const struct sim_ec2_key key = {.id = KEY, .secret = SECRET};
 	struct loop *l = loop_uv_new();
@@ -68,6 +66,7 @@ static _Noreturn void server(int out)
 	unsigned port;
 	struct err e;
 
+	(void)arg;
 	s = sim_ec2_new(&spec, &e);
 	m = s ? httpd_mhd_new(
 			d,
@@ -82,25 +81,6 @@ static _Noreturn void server(int out)
 		die("pipe");
 	loop_run(l);
 	exit(0);
-}
-
-static unsigned start_server(pid_t *pid)
-{
-	unsigned port = 0;
-	int ends[2];
-
-	if (pipe(ends) < 0 || (*pid = fork()) < 0)
-		die("cannot start the server");
-	if (*pid == 0) {
-		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		(void)close(ends[0]);
-		server(ends[1]);
-	}
-	(void)close(ends[1]);
-	if (read(ends[0], &port, sizeof(port)) != sizeof(port))
-		die("the server did not start");
-	(void)close(ends[0]);
-	return port;
 }
 
 /* --- drover's side ---------------------------------------------------------------------------- */
@@ -206,12 +186,11 @@ int main(void)
 	unsigned port;
 
 	mem_init();
-	port = start_server(&pid);
+	port = child_server_start(server, NULL, &pid);
 	(void)setenv("AWS_ACCESS_KEY_ID", KEY, 1);
 	(void)setenv("AWS_SECRET_ACCESS_KEY", SECRET, 1);
 	turn = launch_all(port);
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, NULL, 0);
+	child_server_end(pid);
 	for (size_t i = 0; i < LAUNCHES; i++)
 		all += run.own[i];
 	qsort(run.own, LAUNCHES, sizeof(run.own[0]), ascending);
