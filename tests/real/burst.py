@@ -192,6 +192,11 @@ class Bursting(bcm.Bcm):
                 "cost": {"currency": "USD", "bootAndStageTime": "10m"}, "runtime": {"maxRuntime": "1h"},
                 "budget": [{"scope": "Policy", "amount": "80", "per": "Total"}]}})
 
+    def stop(self):
+        if self.ami:
+            self.ami.stop()
+        super().stop()
+
     def secrets(self):
         """Returns the Secrets of Providers whose API is moto's."""
         return (fleet.secret("drover-system", "aws", accessKeyID=self.moto.env["AWS_ACCESS_KEY_ID"], endpoint=self.moto.url,
@@ -314,29 +319,29 @@ def run(f, timer):
     assert f.moto.env["AWS_SECRET_ACCESS_KEY"] not in log and not re.search(r"token=\w{6}\.\w{16}", log)
 
 
-def main():
-    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def play(moto_class, fleet_class, run_, about, done):
+    """Runs run_(fleet, timer) beside a moto server. about: what --help says; done: the last words."""
+    args = argparse.ArgumentParser(description=about)
     args.add_argument("--folder", type=pathlib.Path)
     python = ec2.parts()
     if pathlib.Path(sys.prefix) != python:
-        os.execv(python / "bin/python", [str(python / "bin/python"), __file__, *sys.argv[1:]])
+        os.execv(python / "bin/python", [str(python / "bin/python"), *sys.argv])
     folder = args.parse_args().folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-burst-"))
     print(f"Logs and keys: {folder}", flush=True)
     folder.mkdir(parents=True, exist_ok=True)
     testbed.parts.paths()
-    with ec2.Moto(sys.executable, folder, ACTIONS, tls=True) as moto:
-        f = Bursting(folder, moto)
+    with moto_class(sys.executable, folder, ACTIONS, tls=True) as moto:
+        f = fleet_class(folder, moto)
         try:
-            run(f, testbed.Timer())
+            run_(f, testbed.Timer())
         except BaseException:
             f.last_words()
             raise
         finally:
-            if f.ami:
-                f.ami.stop()
             f.stop()
-    print("\nburst: a pod served by an instance by policy, brought home, and an orphan ended\n1 passed, 0 failed")
+    print(f"\n{done}\n1 passed, 0 failed")
 
 
 if __name__ == "__main__":
-    main()
+    play(ec2.Moto, Bursting, run, __doc__.splitlines()[0],
+         "burst: a pod served by an instance by policy, brought home, and an orphan ended")

@@ -9,13 +9,10 @@ those of the files. Changed are: the tenant's name, how long work waits, and the
 window opens. Moto has no capacity reservations, so the policy for deadlines launches from its
 second tier. No VM.
 """
-import argparse
 import datetime
-import os
 import pathlib
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -119,6 +116,11 @@ class Clouds(burst.Bursting):
                     "labels": {"nvidia.com/gpu.product": product}, **({"efaInterfaces": efa} if efa else {}),
                     "capacity": {"cpu": "2", "memory": "8Gi", "pods": "110", "nvidia.com/gpu": str(fleet.GPUS)}}]}})
 
+    def stop(self):
+        for ami in self.amis.values():
+            ami.stop()
+        super().stop()
+
     def at(self, region):
         return ec2.client(self.moto, region=region)
 
@@ -199,29 +201,6 @@ def run(f, timer):
         timer.phase(f"{x.file}: {message}")
 
 
-def main():
-    args = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    args.add_argument("--folder", type=pathlib.Path)
-    python = ec2.parts()
-    if pathlib.Path(sys.prefix) != python:
-        os.execv(python / "bin/python", [str(python / "bin/python"), __file__, *sys.argv[1:]])
-    folder = args.parse_args().folder or pathlib.Path(tempfile.mkdtemp(prefix="drover-burst-"))
-    print(f"Logs and keys: {folder}", flush=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    testbed.parts.paths()
-    with Moto(sys.executable, folder, burst.ACTIONS, tls=True) as moto:
-        f = Clouds(folder, moto)
-        try:
-            run(f, testbed.Timer())
-        except BaseException:
-            f.last_words()
-            raise
-        finally:
-            for ami in f.amis.values():
-                ami.stop()
-            f.stop()
-    print(f"\nburst_examples: {len(examples())} policies launched what their pages say\n1 passed, 0 failed")
-
-
 if __name__ == "__main__":
-    main()
+    burst.play(Moto, Clouds, run, __doc__.splitlines()[0],
+               f"burst_examples: {len(examples())} policies launched what their pages say")
