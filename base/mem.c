@@ -8,10 +8,12 @@
 #include <jansson.h>
 
 /* Read by jemalloc at its start; unused in programs without it. One arena, because nearly all
- * allocations are those of the loop thread; freed pages return to the system after a second. */
+ * allocations are those of the loop thread. Freed pages return to the system at once: pages that
+ * wait for reuse raise the peak of a plan by a third, and returning them costs no measurable
+ * time. */
 extern const char *malloc_conf;
 __attribute__((visibility("default"))) const char *malloc_conf =
-	"narenas:1,dirty_decay_ms:1000,muzzy_decay_ms:0";
+	"narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0";
 
 static void *must(void *p)
 {
