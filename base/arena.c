@@ -39,7 +39,8 @@ enum { GAP = 0 };
 
 struct arena_block {
 	struct arena_block *next;
-	size_t cap, used;
+	/* 32 bits keep the header short: each object in a cache has an arena of its own. */
+	uint32_t cap, used;
 	max_align_t data[];
 };
 
@@ -71,7 +72,7 @@ struct arena *arena_sized(size_t bytes)
 	struct arena *a;
 	size_t size;
 
-	if (__builtin_add_overflow(bytes, sizeof(*a), &size))
+	if (__builtin_add_overflow(bytes, sizeof(*a), &size) || size > UINT32_MAX)
 		abort();
 	if (size < FIRST)
 		return arena_new();
@@ -79,7 +80,7 @@ struct arena *arena_sized(size_t bytes)
 	a->size = size;
 	a->used = 0;
 	a->next_size = 2 * FIRST;
-	a->first = (struct arena_block){.cap = size - sizeof(*a)};
+	a->first = (struct arena_block){.cap = (uint32_t)(size - sizeof(*a))};
 	ASAN_POISON_MEMORY_REGION(a->first.data, a->first.cap);
 	a->head = &a->first;
 	return a;
@@ -89,7 +90,11 @@ struct arena *arena_like(const struct arena_sizes *s)
 {
 	const size_t size = s->lately[0] < s->lately[1] ? s->lately[0] : s->lately[1];
 
-	return arena_sized(size < LIKE_MOST ? size : LIKE_MOST);
+	struct arena *a = arena_sized(size < LIKE_MOST ? size : LIKE_MOST);
+
+	/* Most objects that need more than this need only a little more. */
+	a->next_size = FIRST / 2;
+	return a;
 }
 
 void arena_note(struct arena_sizes *s, const struct arena *a)
@@ -119,10 +124,12 @@ void arena_free(struct arena *a)
 
 static struct arena_block *block_new(struct arena *a, size_t bytes)
 {
-	struct arena_block *b =
-		bytes < LAZY ? mem_realloc_array(NULL, 1, bytes) : mem_calloc(1, bytes);
+	struct arena_block *b;
 
-	b->cap = bytes - sizeof(*b);
+	if (bytes > UINT32_MAX)
+		abort();
+	b = bytes < LAZY ? mem_realloc_array(NULL, 1, bytes) : mem_calloc(1, bytes);
+	b->cap = (uint32_t)(bytes - sizeof(*b));
 	b->used = 0;
 	ASAN_POISON_MEMORY_REGION(b->data, b->cap);
 	a->size += bytes;
@@ -154,7 +161,7 @@ void *arena_alloc(struct arena *a, size_t size)
 			a->next_size *= 2;
 	}
 	p = (char *)b->data + b->used;
-	b->used += size;
+	b->used += (uint32_t)size;
 	a->used += size;
 	ASAN_UNPOISON_MEMORY_REGION(p, asked);
 	return asked < LAZY ? memset(p, 0, asked) : p;
@@ -179,7 +186,7 @@ static char *text_alloc(struct arena *a, size_t n)
 		abort();
 	if (n + GAP > b->cap - b->used)
 		return arena_alloc(a, n + GAP);
-	b->cap -= n + GAP;
+	b->cap -= (uint32_t)(n + GAP);
 	a->used += n + GAP;
 	p = (char *)b->data + b->cap;
 	ASAN_UNPOISON_MEMORY_REGION(p, n);
@@ -193,6 +200,19 @@ char *arena_strndup(struct arena *a, const char *s, size_t n)
 
 	p[len] = '\0';
 	return memcpy(p, s, len);
+}
+
+const char *arena_shared(struct arena *a, const char *s)
+{
+	const size_t n = strlen(s) + 1;
+	const char *texts = (const char *)a->first.data + a->first.cap,
+		   *end = (const char *)a + a->size, *same = NULL;
+
+	/* The end is that of the first block only while there is no other block. GAP: reading
+	 * between texts is an error under AddressSanitizer. */
+	if (!GAP && a->head == &a->first && !a->first.next)
+		same = memmem(texts, (size_t)(end - texts), s, n);
+	return same ? same : arena_strndup(a, s, n - 1);
 }
 
 char *arena_strdup(struct arena *a, const char *s)

@@ -7,9 +7,9 @@
 /*
  * arena: memory for one pass, one request or one decoded object, freed as a whole.
  *
- * A long-lived object must not point into an arena that it does not own. A failed allocation aborts
- * the program. Memory is zeroed and aligned for any type; texts are not aligned. An arena starts
- * small (256 bytes), because there are many objects that own an arena.
+ * A long-lived object must not point into an arena that it does not own. A failed allocation, or
+ * one of 4 GiB or more, aborts the program. Memory is zeroed and aligned for any type; texts are
+ * not aligned. An arena starts small (256 bytes), because there are many objects that own an arena.
  */
 struct arena;
 
@@ -23,7 +23,7 @@ struct arena_sizes {
 	size_t lately[2];
 };
 /* Creates an arena for one more object of the kind. It is made for the smaller of the two sizes, so
- * that one large object does not make the next one large, too. */
+ * that one large object does not make the next one large, too. Further blocks begin small. */
 struct arena *arena_like(const struct arena_sizes *s);
 /* Records the size of the arena of an object that is stored. */
 void arena_note(struct arena_sizes *s, const struct arena *a);
@@ -34,6 +34,10 @@ void *arena_alloc(struct arena *a, size_t size) __attribute__((malloc, returns_n
 void *arena_calloc(struct arena *a, size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 /* Copies s into the arena. Returns NULL if s is NULL. */
 char *arena_strdup(struct arena *a, const char *s);
+/* Like arena_strdup() for s that is not NULL, but may return a text that is already in the arena,
+ * or the end of one. Neither may be changed. Meant for small arenas: it searches the whole first
+ * block. */
+const char *arena_shared(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull));

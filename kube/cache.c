@@ -225,9 +225,9 @@ static enum verdict project(struct kube_cache *c, const json_t *object, const st
 	s->arena = a;
 	list_init(&s->grave);
 	s->pub.object = p;
-	s->pub.ns = *w->ns ? arena_strdup(a, w->ns) : "";
-	s->pub.name = arena_strdup(a, w->name);
-	s->pub.uid = arena_strdup(a, w->uid);
+	s->pub.ns = *w->ns ? arena_shared(a, w->ns) : "";
+	s->pub.name = arena_shared(a, w->name);
+	s->pub.uid = arena_shared(a, w->uid);
 	s->pub.rv = str_copy(s->rv, sizeof(s->rv), w->rv) ? s->rv : arena_strdup(a, w->rv);
 	arena_note(&c->sizes, a);
 	*out = s;

@@ -119,6 +119,38 @@ static void alike_objects_get_arenas_of_their_size(void **state)
 	}
 }
 
+static void a_little_more_than_the_last_ones_takes_a_small_block(void **state)
+{
+	struct arena_sizes s = {{1000, 1000}};
+	OWN(arena) a = arena_like(&s);
+
+	(void)state;
+	for (int i = 0; i < 11; i++)
+		arena_alloc(a, 96);
+	assert_in_range(arena_size(a), 1056, 1300);
+}
+
+static void a_shared_text_is_not_stored_twice(void **state)
+{
+	OWN(arena) a = arena_new();
+	const char *first = arena_strdup(a, "team-a/train-0"), *same = arena_shared(a, "train-0");
+	const char *other = arena_shared(a, "train-"), *big;
+
+	(void)state;
+	assert_string_equal(same, "train-0");
+	assert_string_equal(other, "train-");
+#ifndef __SANITIZE_ADDRESS__
+	assert_ptr_equal(same, first + strlen("team-a/"));
+#endif
+	assert_ptr_not_equal(other, first + strlen("team-a/"));
+	assert_string_equal(arena_shared(a, ""), "");
+	/* With further blocks, texts are copied. */
+	big = memset(arena_alloc(a, 5000), 'x', 5000);
+	same = arena_shared(a, "train-0");
+	assert_string_equal(same, "train-0");
+	assert_true(big[4999] == 'x');
+}
+
 static void it_starts_small_and_grows_with_measure(void **state)
 {
 	OWN(arena) a = arena_new();
@@ -220,6 +252,8 @@ int main(void)
 		cmocka_unit_test(texts_and_objects_share_a_block),
 		cmocka_unit_test(an_arena_of_known_size_has_no_waste),
 		cmocka_unit_test(alike_objects_get_arenas_of_their_size),
+		cmocka_unit_test(a_little_more_than_the_last_ones_takes_a_small_block),
+		cmocka_unit_test(a_shared_text_is_not_stored_twice),
 		cmocka_unit_test(it_starts_small_and_grows_with_measure),
 		cmocka_unit_test(a_large_piece_leaves_the_current_block_in_use),
 		cmocka_unit_test(texts_are_copied),
