@@ -344,17 +344,22 @@ struct world_pod {
 	/* True if the condition PodScheduled is False with reason Unschedulable. Then the plan
 	 * places the pod. */
 	bool unschedulable;
-	/* Unix ms at which the pod became unschedulable, or was bound if it has a node; 0: not
-	 * known. */
-	int64_t since;
 	/* True if the pod saves its work when it is asked to end, so that little work is lost. */
 	bool saves;
 	/* True if the pod succeeded. The plan does not place such a pod, and the pod occupies no
 	 * node. It proves that its gang has begun. */
 	bool done;
-	int64_t priority;
+	/* True if a plan may launch cloud instances for the pod only with a permit. */
+	bool owned_only;
+	/* True for a pod that only checks whether there is room. Such a pod is served after all
+	 * waiting pods, so it takes no machine from them. No machine is reserved for its gang. */
+	bool check;
 	/* Why a bound pod may not be moved; WORLD_KEEP_NOT: it may be moved. */
 	enum world_keep keep;
+	/* Unix ms at which the pod became unschedulable, or was bound if it has a node; 0: not
+	 * known. */
+	int64_t since;
+	int64_t priority;
 	/* Unix ms until which keep applies; 0: no end. */
 	int64_t keep_until;
 	/* Value of controller.kubernetes.io/pod-deletion-cost. */
@@ -374,8 +379,6 @@ struct world_pod {
 	 * machine with a permit is only for pods with an equal permit. NULL: the pod may use no
 	 * machine that has a permit. */
 	const char *permit;
-	/* True if a plan may launch cloud instances for the pod only with a permit. */
-	bool owned_only;
 	/* Text: why no new machine may be claimed for the pod; it may still be placed on Nodes and
 	 * on claims in progress. NULL: machines may be claimed. */
 	const char *denied;
@@ -431,9 +434,6 @@ struct world_pod {
 	const char *device_wait;
 	/* Text: why the size of the pod's gang is not known. NULL: the size is known. */
 	const char *gang_wait;
-	/* True for a pod that only checks whether there is room. Such a pod is served after all
-	 * waiting pods, so it takes no machine from them. No machine is reserved for its gang. */
-	bool check;
 	/* Name of a constraint that the planner cannot evaluate; the pod gets PLAN_UNSUPPORTED.
 	 * NULL: none. */
 	const char *unsupported;

@@ -88,15 +88,15 @@ static void trouble(struct checkpoint *cp, const char *whose, const char *text)
 
 static bool asks_for_it(const struct tenant_pod *p, const char *node)
 {
-	return p->checkpoint && p->running && !p->world.terminating && !p->world.daemon &&
-	       str_eq(p->world.node, node);
+	return p->checkpoint && p->checkpoint->wanted && p->running && !p->world.terminating &&
+	       !p->world.daemon && str_eq(p->world.node, node);
 }
 
 static int64_t patience(const struct tenant_pod *p)
 {
 	int64_t ms;
 
-	if (!str_to_duration(p->checkpoint, &ms) || ms <= 0)
+	if (!str_to_duration(p->checkpoint->wanted, &ms) || ms <= 0)
 		return POD_MS;
 	return ms < POD_MAX_MS ? ms : POD_MAX_MS;
 }
@@ -156,7 +156,7 @@ static bool look_at_pod(const struct kube_entry *en, void *arg)
 
 	if (!asks_for_it(p, k->node))
 		return true;
-	if (str_eq(p->checkpoint_requested, k->when) && p->checkpoint_done)
+	if (str_eq(p->checkpoint->requested, k->when) && p->checkpoint->done)
 		return true;
 	if (k->running >= patience(p)) {
 		if (!map_has(k->cp->told, p->world.uid)) {
@@ -168,7 +168,7 @@ static bool look_at_pod(const struct kube_entry *en, void *arg)
 		}
 		return true;
 	}
-	if (!str_eq(p->checkpoint_requested, k->when))
+	if (!str_eq(p->checkpoint->requested, k->when))
 		request(k->cp, en, k->when);
 	if (!k->first || before(en, k->first))
 		k->first = en;
@@ -369,11 +369,12 @@ struct unsaved {
 static bool is_unsaved(const struct kube_entry *en, void *arg)
 {
 	const struct tenant_pod *p = en->object;
+	const struct pod_checkpoint *k = p->checkpoint;
 	struct unsaved *u = arg;
 
 	if (p->running && !p->world.terminating && !p->world.daemon &&
 	    str_eq(p->world.node, u->node))
-		u->found |= !p->checkpoint_done || !str_eq(p->checkpoint_requested, u->when);
+		u->found |= !k || !k->done || !str_eq(k->requested, u->when);
 	return !u->found;
 }
 

@@ -200,7 +200,7 @@ static void count_waits(struct tenant *t, const struct tenant_pod *was, const st
 
 	if (was && is && !was->world.node && was->world.unschedulable && was->world.since &&
 	    is->world.node && is->world.since && !is->world.daemon)
-		counters_pod_placed(t->c->counters, t->name, was->priority_class,
+		counters_pod_placed(t->c->counters, t->name, was->unplaced->priority_class,
 				    is->world.since - was->world.since);
 	if (t->served || !runs_on_machine(t, is))
 		return;

@@ -100,14 +100,14 @@ const struct pod_asks *pod_asks_get(const struct tenant *t, const char *ns, cons
 	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
 	struct pod_asks *copy;
 
-	if (!p || !p->asks)
+	if (!p || !p->unplaced || !p->unplaced->asks)
 		return NULL;
 	copy = arena_new_obj(a, struct pod_asks);
-	*copy = *p->asks;
+	*copy = *p->unplaced->asks;
 	copy->data_class = arena_strdup(a, copy->data_class);
 	copy->wrong = arena_strdup(a, copy->wrong);
 	copy->data.v = arena_calloc(a, copy->data.n + 1, sizeof(*copy->data.v));
 	for (size_t i = 0; i < copy->data.n; i++)
-		copy->data.v[i] = arena_strdup(a, p->asks->data.v[i]);
+		copy->data.v[i] = arena_strdup(a, p->unplaced->asks->data.v[i]);
 	return copy;
 }

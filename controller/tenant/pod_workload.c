@@ -45,6 +45,7 @@ const char *pod_workload_of(const struct tenant *t, const char *ns, const char *
 			    const char *gang, struct arena *a)
 {
 	const struct tenant_pod *p = t->pods ? KUBE_CACHE_GET(t->pods, tenant_pod, ns, name) : NULL;
+	const struct pod_unplaced *u = p ? p->unplaced : NULL;
 
-	return arena_strdup(a, p && p->workload ? p->workload : gang ? gang : p ? p->owner : NULL);
+	return arena_strdup(a, u && u->workload ? u->workload : gang ? gang : u ? u->owner : NULL);
 }

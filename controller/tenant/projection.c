@@ -429,13 +429,29 @@ static void *project_done(const json_t *o, const struct tenant *t, struct arena 
 				   !json_at(meta, "deletionTimestamp")
 			   ? gang_name_of(o, a)
 			   : NULL;
-	p->tenant = arena_strdup(a, t->name);
+	p->tenant = t->name;
 	p->ns = copy(a, json_object_get(meta, "namespace"));
 	p->name = copy(a, json_object_get(meta, "name"));
 	p->uid = copy(a, json_object_get(meta, "uid"));
 	p->done = true;
 	tp->ended = true;
 	return tp->gang && p->ns && p->name && p->uid && strlen(p->uid) <= UID_MAX ? tp : NULL;
+}
+
+static const struct pod_checkpoint *checkpoint_of(const json_t *notes, struct arena *a)
+{
+	const json_t *wanted = json_object_get(notes, CHECKPOINT_WANTED),
+		     *requested = json_object_get(notes, CHECKPOINT_REQUESTED),
+		     *done = json_object_get(notes, CHECKPOINT_DONE);
+	struct pod_checkpoint *k;
+
+	if (!wanted && !requested && !done)
+		return NULL;
+	k = arena_new_obj(a, struct pod_checkpoint);
+	k->wanted = copy_short(a, wanted);
+	k->requested = copy_short(a, requested);
+	k->done = copy_short(a, done);
+	return k;
 }
 
 void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err *e)
@@ -445,6 +461,7 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	const char *phase = json_str_at(o, "status", "phase");
 	const json_t *notes = json_object_get(meta, "annotations"),
 		     *grace = json_object_get(spec, "terminationGracePeriodSeconds");
+	struct pod_unplaced *unplaced = NULL;
 	struct tenant_pod *tp;
 	struct world_pod *p;
 	const char *why;
@@ -470,12 +487,10 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 			      : DEFAULT_GRACE_S;
 	if (!str_to_time(str_or(json_str_at(meta, "deletionTimestamp"), ""), &tp->going_until))
 		tp->going_until = 0;
-	tp->checkpoint = copy_short(a, json_object_get(notes, CHECKPOINT_WANTED));
-	tp->checkpoint_requested = copy_short(a, json_object_get(notes, CHECKPOINT_REQUESTED));
-	tp->checkpoint_done = copy_short(a, json_object_get(notes, CHECKPOINT_DONE));
+	tp->checkpoint = checkpoint_of(notes, a);
 	tp->request = copy_name(a, json_object_get(notes, REQUEST_CONSUME));
 	p = &tp->world;
-	p->tenant = arena_strdup(a, t->name);
+	p->tenant = t->name;
 	p->ns = copy(a, json_object_get(meta, "namespace"));
 	p->name = copy(a, json_object_get(meta, "name"));
 	p->uid = copy(a, json_object_get(meta, "uid"));
@@ -488,8 +503,11 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	    (p->node && strlen(p->node) > NODE_NAME_MAX))
 		return NULL;
 	p->priority = json_int_at(spec, "priority");
-	tp->priority_class =
-		p->node ? NULL : copy_name(a, json_object_get(spec, "priorityClassName"));
+	if (!p->node) {
+		unplaced = arena_new_obj(a, struct pod_unplaced);
+		unplaced->priority_class = copy_name(a, json_object_get(spec, "priorityClassName"));
+		tp->unplaced = unplaced;
+	}
 	tp->gang = p->daemon || is_large(meta, spec) ? NULL : gang_name_of(o, a);
 	p->unschedulable = !p->node && !p->daemon && !json_at(meta, "deletionTimestamp") &&
 			   !json_array_size(json_object_get(spec, "schedulingGates")) &&
@@ -503,7 +521,8 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 	}
 	/* Also set for waiting pods: the cloud burst launches spot instances only for pods that
 	 * save their work. */
-	p->saves = /* mutant: burst-saves-unread */ wants_checkpoint(tp->checkpoint);
+	p->saves = /* mutant: burst-saves-unread */ tp->checkpoint &&
+		   wants_checkpoint(tp->checkpoint->wanted);
 	if (is_large(meta, spec))
 		p->unsupported = "more than 16 KiB of labels, tolerations and constraints";
 	else if (/* mutant: pod-longer-than-read */ is_long(meta, spec,
@@ -515,9 +534,11 @@ void *tenant_project_pod(const json_t *o, struct arena *a, void *arg, struct err
 		p->unsupported = "resource requests that cannot be read";
 	if (tp->large)
 		return tp;
-	tp->asks = p->node ? NULL : pod_asks_of(o, a);
-	tp->workload = p->node ? NULL : pod_workload_annotation(o, a);
-	tp->owner = p->node ? NULL : pod_workload_owner(o, a);
+	if (unplaced) {
+		unplaced->asks = pod_asks_of(o, a);
+		unplaced->workload = pod_workload_annotation(o, a);
+		unplaced->owner = pod_workload_owner(o, a);
+	}
 	if (!claims_of(spec, tp, a))
 		p->unsupported = "volumes that cannot be read";
 	if (!devices_of(o, tp, a))

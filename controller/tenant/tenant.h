@@ -193,6 +193,21 @@ struct tenant_device {
 	const char *name, *claim, *template_;
 };
 
+/* Annotations of the checkpoint protocol (drain/checkpoint.h); NULL: not set */
+struct pod_checkpoint {
+	const char *wanted, *requested, *done;
+};
+
+/* What is stored only of a pod without a Node. NULL: not set. */
+struct pod_unplaced {
+	/* What the pod declares for BurstPolicies */
+	const struct pod_asks *asks;
+	/* workload: text of the annotation; owner: controller of the pod
+	 * (tenant/pod_workload.h) */
+	const char *workload, *owner;
+	const char *priority_class;
+};
+
 /* A pod for the planner, before volumes, devices and the gang are applied, with the members that
  * draining needs. Entry of tenant.pods. */
 struct tenant_pod {
@@ -203,23 +218,23 @@ struct tenant_pod {
 	int64_t grace_s;
 	/* running: the pod's phase is Running; ended: it is Succeeded or Failed */
 	bool running, ended;
-	enum pod_disruption disruption;
-	/* wall ms at which the pod's activeDeadlineSeconds end, if the pod has a Node; 0: no known
-	 * end */
-	int64_t ends;
 	/* True: the pod is stored without labels and constraints because it is too large
 	 * (tenant/budget.h) */
 	bool large;
 	/* True: the pod has no controller */
 	bool alone;
+	enum pod_disruption disruption;
+	/* wall ms at which the pod's activeDeadlineSeconds end, if the pod has a Node; 0: no known
+	 * end */
+	int64_t ends;
 	/* wall ms until which the pod asks not to be disrupted; INT64_MAX: always; 0: the pod does
 	 * not ask */
 	int64_t asks_until;
 	/* wall ms at which the grace period of the pod's deletion ends; 0: the pod is not being
 	 * deleted */
 	int64_t going_until;
-	/* annotations of the checkpoint protocol (drain/checkpoint.h); NULL: not set */
-	const char *checkpoint, *checkpoint_requested, *checkpoint_done;
+	/* NULL: no annotation of the checkpoint protocol is set */
+	const struct pod_checkpoint *checkpoint;
 	struct tenant_claim *claims;
 	size_t nclaims;
 	struct tenant_device *devices;
@@ -229,14 +244,8 @@ struct tenant_pod {
 	const char *undecided;
 	/* gang that the pod names; NULL: none */
 	struct gang_name *gang;
-	/* what a pod without a Node declares for BurstPolicies; NULL: nothing, or the pod has a
-	 * Node */
-	const struct pod_asks *asks;
-	/* workload: text of the annotation; owner: controller of the pod (tenant/pod_workload.h).
-	 * NULL: not set, or the pod has a Node. */
-	const char *workload, *owner;
-	/* PriorityClass of a pod without a Node; NULL: none, or the pod has a Node */
-	const char *priority_class;
+	/* NULL: the pod has a Node */
+	const struct pod_unplaced *unplaced;
 	/* name of the ProvisioningRequest whose reserved slots the pod may take; NULL: none */
 	const char *request;
 };

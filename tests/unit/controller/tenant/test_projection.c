@@ -132,16 +132,15 @@ static void how_a_pod_goes_is_read_from_it(void **state)
 	assert_int_equal(p->grace_s, 600);
 	assert_true(p->running && p->world.terminating);
 	assert_int_equal(p->going_until, 1796119200000);
-	assert_string_equal(p->checkpoint, "20m");
-	assert_string_equal(p->checkpoint_requested, "then");
-	assert_string_equal(p->checkpoint_done, "yes");
+	assert_string_equal(p->checkpoint->wanted, "20m");
+	assert_string_equal(p->checkpoint->requested, "then");
+	assert_string_equal(p->checkpoint->done, "yes");
 	p = (const struct tenant_pod *)whole_pod(
 		*state, "{'spec': {'terminationGracePeriodSeconds': -5, 'nodeName': 'n-1'},"
 			" 'status': {'phase': 'Pending'}}");
 	assert_int_equal(p->grace_s, 30);
 	assert_false(p->running || p->world.terminating || p->going_until);
 	assert_null(p->checkpoint);
-	assert_null(p->checkpoint_done);
 }
 
 static void a_pod_that_waits_says_too_that_it_saves_its_work(void **state)
@@ -169,7 +168,7 @@ static void of_a_long_annotation_only_the_beginning_is_kept(void **state)
 			     " 'spec': {'nodeName': 'n-1'}, 'status': {'phase': 'Running'}}",
 			     100000, 1));
 
-	assert_int_equal(strlen(p->checkpoint_done), 64);
+	assert_int_equal(strlen(p->checkpoint->done), 64);
 }
 
 static void a_node_says_who_cordoned_it_and_since_when_it_is_not_ready(void **state)
@@ -423,7 +422,7 @@ static void a_marked_pod_is_demand_since_its_mark(void **state)
 	assert_true(p->unschedulable);
 	assert_int_equal(p->since, 1796119200000);
 	assert_int_equal(p->priority, 1000);
-	assert_string_equal(((const struct tenant_pod *)p)->priority_class, "research");
+	assert_string_equal(((const struct tenant_pod *)p)->unplaced->priority_class, "research");
 	assert_false(p->daemon);
 }
 
@@ -1032,18 +1031,21 @@ static void a_pod_is_a_part_of_what_made_it(void **state)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct tenant_pod *tp;
+		const struct pod_unplaced *u;
 
 		tp = (const struct tenant_pod *)whole_pod(
 			f, arena_printf(f->a, "{'metadata': %s, 'spec': {}}", cases[i].meta));
-		assert_true(str_eq(tp->workload, cases[i].said) ||
-			    (!tp->workload && !cases[i].said));
-		if (!str_eq(str_or(tp->owner, ""), str_or(cases[i].owner, "")))
-			fail_msg("%s: %s", cases[i].meta, str_or(tp->owner, "(none)"));
+		u = tp->unplaced;
+		assert_true(str_eq(u->workload, cases[i].said) || (!u->workload && !cases[i].said));
+		if (!str_eq(str_or(u->owner, ""), str_or(cases[i].owner, "")))
+			fail_msg("%s: %s", cases[i].meta, str_or(u->owner, "(none)"));
 	}
 }
 
 static void tell_pod(struct buf *b, const struct tenant_pod *tp)
 {
+	const struct pod_checkpoint k =
+		tp && tp->checkpoint ? *tp->checkpoint : (struct pod_checkpoint){0};
 	const struct world_pod *p = (const struct world_pod *)tp;
 
 	if (!tp) {
@@ -1058,8 +1060,8 @@ static void tell_pod(struct buf *b, const struct tenant_pod *tp)
 	buf_printf(b,
 		   " grace %lld running %d large %d until %lld checkpoint %s %s %s unsupported %s",
 		   (long long)tp->grace_s, tp->running, tp->large, (long long)tp->going_until,
-		   str_or(tp->checkpoint, "-"), str_or(tp->checkpoint_requested, "-"),
-		   str_or(tp->checkpoint_done, "-"), str_or(p->unsupported, "-"));
+		   str_or(k.wanted, "-"), str_or(k.requested, "-"), str_or(k.done, "-"),
+		   str_or(p->unsupported, "-"));
 	tell_amounts(b, "wants", &p->requests);
 	tell_labels(b, "label", &p->labels);
 	for (size_t i = 0; i < tp->nclaims; i++)
