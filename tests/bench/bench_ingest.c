@@ -13,7 +13,6 @@
  * Memory is that of the first round. Times, including the reference's, are the best of the rounds,
  * because other load can only make them worse. Argument: number of pods.
  */
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <jemalloc/jemalloc.h>
 #include "base/buf.h"
 #include "base/http/http_curl.h"
 #include "base/httpd/httpd_mhd.h"
@@ -78,12 +78,17 @@ static double resident_mib(void)
 	return (double)resident * (double)sysconf(_SC_PAGESIZE) / MIB;
 }
 
-/* Returns the memory in MiB that is allocated with malloc() and not freed. */
+/* Returns the memory in MiB that is allocated by jemalloc and not freed. */
 static double used_mib(void)
 {
-	struct mallinfo2 m = mallinfo2();
+	uint64_t epoch = 1;
+	size_t bytes, size = sizeof(bytes);
 
-	return (double)(m.uordblks + m.hblkhd) / MIB;
+	/* The statistics are those of the last advance of the epoch. */
+	if (mallctl("epoch", NULL, NULL, &epoch, sizeof(epoch)) ||
+	    mallctl("stats.allocated", &bytes, &size, NULL, 0))
+		die("no statistics of jemalloc");
+	return (double)bytes / MIB;
 }
 
 /* --- the pods --------------------------------------------------------------------------------- */
