@@ -61,6 +61,9 @@
 /* The cloud is about to end the instance: the cloud sent an interruption notice, or the instance's
  * reservation ends. */
 #define LEAVE_INTERRUPTED "Interrupted"
+/* The cloud expects to interrupt the instance soon: a rebalance recommendation. The machine leaves
+ * only if its pods save their work. */
+#define LEAVE_AT_RISK "AtRisk"
 /* A tenant with precedence waits for a machine, and the pool allows reclaiming
  * (planner/reclaim.h). */
 #define LEAVE_RECLAIMED "Reclaimed"

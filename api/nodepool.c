@@ -57,8 +57,9 @@ static const struct field template_fields[] = {
 	FIELDS_END,
 };
 
-static const char *const budget_reasons[] = {
-	"Underutilized", "Empty", "Drifted", "TenantAsleep", "Reclaimed", "MovedHome", NULL};
+static const char *const budget_reasons[] = {"Underutilized", "Empty",	   "Drifted",
+					     "TenantAsleep",  "Reclaimed", "MovedHome",
+					     "AtRisk",	      NULL};
 static const char *const consolidation_names[] = {"WhenEmpty", "WhenEmptyOrUnderutilized", NULL};
 static const char *const drift_names[] = {"Never", "WhenEmpty", "WithinBudgets", NULL};
 

@@ -165,6 +165,8 @@ struct provider_object_ec2 {
 	/* root volume of the instances; NULL: as the AMI defines it */
 	struct provider_object_volume *root_device;
 	bool reservations;
+	/* URLs of SQS queues to which EventBridge writes events of EC2 */
+	struct strings event_queues;
 	/* time before the end of a reservation, in ms, at which the drain of its instances
 	 * begins */
 	int64_t drain_before_end;

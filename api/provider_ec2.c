@@ -46,6 +46,24 @@ static bool is_external_id(const char *s)
 	return strlen(s) >= 2 && consists_of(s, IAM_NAME ":/");
 }
 
+/* True for a queue of AWS itself: requests to other hosts would disclose signatures. */
+static bool is_queue_url(const char *s)
+{
+	if (!str_starts(s, "https://sqs."))
+		return false;
+	s += strlen("https://sqs.");
+	if (!strspn(s, LOWER DIGITS "-"))
+		return false;
+	s += strspn(s, LOWER DIGITS "-");
+	if (!str_starts(s, ".amazonaws.com"))
+		return false;
+	s += strlen(".amazonaws.com");
+	s += str_starts(s, ".cn/") ? strlen(".cn") : 0;
+	if (*s != '/' || strspn(s + 1, DIGITS) != 12 || s[13] != '/')
+		return false;
+	return consists_of(s + 14, LOWER "ABCDEFGHIJKLMNOPQRSTUVWXYZ" DIGITS "_-");
+}
+
 static const struct field role_fields[] = {
 	FIELD(provider_object_role, arn, "arn", FIELD_STR, .required = true, .max_len = 600,
 	      .pattern = "^arn:aws(-[a-z-]*)?:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@/-]+$",
@@ -128,6 +146,16 @@ const struct field provider_object_ec2_fields[] = {
 	FIELD(provider_object_ec2, reservations, "reservations", FIELD_BOOL,
 	      .doc = "Whether capacity reserved by the account is offered to BurstPolicies. "
 		     "Needs the permission DescribeCapacityReservations."),
+	FIELD(provider_object_ec2, event_queues, "eventQueues", FIELD_STRINGS, .max_items = 16,
+	      .max_len = 256,
+	      .pattern = "^https://sqs[.][a-z0-9-]+[.]amazonaws[.]com([.]cn)?/[0-9]{12}/"
+			 "[A-Za-z0-9_-]+$",
+	      .valid = is_queue_url,
+	      .want = "a URL such as https://sqs.eu-west-1.amazonaws.com/123456789012/drover",
+	      .doc = "URLs of SQS queues from which drover reads, and then deletes, events that "
+		     "EventBridge writes there: Spot interruption warnings and rebalance "
+		     "recommendations. No other program may read these queues. If not set, only "
+		     "the Spot requests are polled."),
 	FIELD(provider_object_ec2, drain_before_end, "drainBeforeEnd", FIELD_DURATION, .min = 0,
 	      .max = INT64_C(86400000), .def = "\"15m\"",
 	      .doc = "Time before the end of a reservation or capacity block at which drover "

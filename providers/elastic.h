@@ -82,6 +82,9 @@ struct elastic_instance {
 	/* Unix ms at which the cloud will terminate the instance, after an interruption notice or
 	 * at the end of its reservation; 0: no end is known */
 	int64_t ends_at;
+	/* Unix ms since which the cloud expects to interrupt the instance soon; 0: it does not, or
+	 * the provider cannot know */
+	int64_t at_risk_since;
 	const struct elastic_tag *tags;
 	size_t ntags;
 };

@@ -15,19 +15,13 @@ static const enum named kinds[OBJECT_KINDS] = {
 };
 
 static const char *const verdicts[] = {"Fail", "Clear", "Purge", NULL};
-static const char *const leaves[] = {LEAVE_CLAIM_DELETED,
-				     LEAVE_DRAIN,
-				     LEAVE_EMPTY,
-				     LEAVE_UNDERUSED,
-				     LEAVE_DRIFTED,
-				     LEAVE_MOVED_HOME,
-				     LEAVE_EXPIRED,
-				     LEAVE_INTERRUPTED,
-				     LEAVE_RECLAIMED,
-				     LEAVE_NODE_DEAD,
-				     LEAVE_NODE_GONE,
-				     LEAVE_ASLEEP,
-				     NULL};
+static const char *const leaves[] = {LEAVE_CLAIM_DELETED, LEAVE_DRAIN,
+				     LEAVE_EMPTY,	  LEAVE_UNDERUSED,
+				     LEAVE_DRIFTED,	  LEAVE_MOVED_HOME,
+				     LEAVE_EXPIRED,	  LEAVE_INTERRUPTED,
+				     LEAVE_AT_RISK,	  LEAVE_RECLAIMED,
+				     LEAVE_NODE_DEAD,	  LEAVE_NODE_GONE,
+				     LEAVE_ASLEEP,	  NULL};
 static const char *const counted[] = {"Machine", "NodeClaim", "WipeRecord", NULL};
 static const char *const agents[] = {"answered", "booted", NULL};
 static const char *const outcomes[] = {"answered", "failed", NULL};

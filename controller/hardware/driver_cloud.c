@@ -1,6 +1,7 @@
 #include "controller/hardware/driver_cloud.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include "base/market.h"
 #include "base/data/json.h"
 #include "base/money.h"
@@ -88,6 +89,22 @@ static void put_zones(const struct provider_object_ec2 *c, struct arena *a,
 	}
 	out->zones.v = v;
 	out->zones.n = c->zones.n;
+}
+
+/* Sets the queues; the region of a queue is part of its host name. */
+static void put_queues(const struct provider_object_ec2 *c, struct arena *a,
+		       struct provider_cloud *out)
+{
+	struct provider_cloud_queue *v = arena_calloc(a, c->event_queues.n + 1, sizeof(*v));
+
+	for (size_t i = 0; i < c->event_queues.n; i++) {
+		const char *region = c->event_queues.v[i] + strlen("https://sqs.");
+
+		v[i].url = c->event_queues.v[i];
+		v[i].region = arena_strndup(a, region, strcspn(region, "."));
+	}
+	out->queues.v = v;
+	out->queues.n = c->event_queues.n;
 }
 
 static void put_price(struct provider_cloud *out, struct provider_cloud_price *v,
@@ -210,6 +227,7 @@ int driver_cloud_of(const struct driver *s, const struct provider_object *p, str
 		out->root_gib = c->root_device->size_gib;
 	}
 	put_zones(c, a, out);
+	put_queues(c, a, out);
 	put_types(p, a, out);
 	return put_login(s, p, out, e) < 0 || put_ca(s, p, out, e) < 0 ? -1 : 0;
 }

@@ -49,7 +49,7 @@ bool disruption_is_ours(const char *reason)
 	return str_eq(reason, LEAVE_EMPTY) || str_eq(reason, LEAVE_UNDERUSED) ||
 	       str_eq(reason, LEAVE_DRIFTED) || str_eq(reason, LEAVE_EXPIRED) ||
 	       str_eq(reason, LEAVE_ASLEEP) || str_eq(reason, LEAVE_RECLAIMED) ||
-	       str_eq(reason, LEAVE_MOVED_HOME);
+	       str_eq(reason, LEAVE_MOVED_HOME) || str_eq(reason, LEAVE_AT_RISK);
 }
 
 /* True if drover itself began the disruption of the machine. Such a machine counts as leaving even

@@ -20,6 +20,7 @@
 #include "controller/hardware/fleet.h"
 #include "controller/life/due.h"
 #include "controller/life/paid.h"
+#include "controller/drain/checkpoint.h"
 #include "controller/drain/drains.h"
 #include "controller/drain/targets.h"
 #include "controller/rules/disruption_budget.h"
@@ -298,6 +299,23 @@ static struct leave for_home(struct life *l, const struct node_claim *n)
 	return home_leave(&d, loop_wall(l->c->loop));
 }
 
+/* Returns the leave of an instance that the cloud expects to interrupt, if its pods would save
+ * their work; otherwise .reason is NULL. A recommendation that came before the machine began to
+ * serve, or before a drain of it was withdrawn, has no effect. */
+static struct leave for_risk(struct life *l, struct tenant *t, const struct node_claim *n)
+{
+	const struct elastic_instance *x = instance_of(l, n);
+
+	if (!x || !x->at_risk_since ||
+	    /* mutant: ec2-risk-again */ x->at_risk_since < l->m->status.state_since ||
+	    !checkpoint_needed(t, n) || !budget_left(l, n, LEAVE_AT_RISK))
+		return (struct leave){0};
+	return (struct leave){.reason = LEAVE_AT_RISK,
+			      .deadline = loop_wall(l->c->loop) + n->spec.termination_grace_period,
+			      .stop = true,
+			      .saves = LEAVE_SAVED};
+}
+
 struct health {
 	size_t nodes, ready;
 };
@@ -466,6 +484,8 @@ static struct leave for_ourselves(struct life *l, const struct node_claim *n)
 		return (struct leave){.reason = LEAVE_EMPTY, .quietly = true};
 	lv = for_home(l, n);
 	if (!lv.reason)
+		lv = for_risk(l, t, n);
+	if (!lv.reason)
 		lv = for_drift(l, n);
 	if (lv.reason)
 		return lv;
@@ -505,6 +525,11 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 				.reason = LEAVE_DRIFTED, .deadline = ends, .stop = true};
 		}
 	}
+	if (str_eq(was->reason, LEAVE_AT_RISK))
+		return (struct leave){.reason = LEAVE_AT_RISK,
+				      .deadline = ends,
+				      .stop = true,
+				      .saves = LEAVE_SAVED};
 	if (str_eq(was->reason, LEAVE_MOVED_HOME)) {
 		struct homeward_drain d;
 

@@ -104,6 +104,9 @@ const char *leave_withdrawn(const struct life *l, char *out, size_t size)
 			   "not all pods saved their work and left in time, or the owned machine "
 			   "is not ready for them any more; %s",
 			   leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
+	else if (was && str_eq(was->reason, LEAVE_AT_RISK))
+		str_format(out, size, "not all pods saved their work and left in time; %s",
+			   leave_left(was->pods_left, was->blocked_by, left, sizeof(left)));
 	else if (was && str_eq(was->reason, LEAVE_ASLEEP))
 		str_copy(out, size, "its tenant is no longer asleep");
 	else

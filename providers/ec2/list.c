@@ -24,6 +24,8 @@ static void list_over(struct ec2_ask *k)
 {
 	struct op *o = k->op;
 
+	for (size_t i = 0; o->pending == 1 && i < o->ninstances; i++)
+		ec2_warned_apply(o->ep->warned, &o->instances[i], loop_wall(loop_of(o->ep->group)));
 	if (o->pending == 1 && o->err.kind == ERR_NONE)
 		ec2_known_missing(o->ep->known, o->cluster, o->listed, ec2_now(o->ep), add_missing,
 				  o);
@@ -192,6 +194,8 @@ void ec2_list_owned(struct provider *p, const char *cluster, elastic_instances_d
 		ec2_op_refuse(o, ERR_INVALID, "no cluster is named", NULL);
 		return;
 	}
+	for (size_t i = 0; i < o->ep->nqueues; i++)
+		ec2_queue_want(o->ep->queues[i]);
 	o->pending = o->ep->nregions;
 	for (size_t i = 0; i < o->ep->nregions; i++)
 		ask_page(&o->asks[i], NULL);

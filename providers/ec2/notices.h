@@ -14,8 +14,8 @@
  * EC2 gives notice two minutes before it reclaims an instance. During these two minutes the
  * instance is still reported as running, but the status of its spot request is marked-for-..., or
  * already instance-terminated-no-capacity and the like (Amazon EC2 User Guide, "Spot request status
- * codes"). An instance that a user ended is not a notice. Rebalance recommendations are not seen:
- * only instance metadata and EventBridge report them.
+ * codes"). An instance that a user ended is not a notice. Events of EventBridge are read by
+ * events.h.
  * Tests: tests/unit/providers/ec2/test_notices.c
  */
 #define EC2_NOTICE_MS INT64_C(120000)

@@ -9,6 +9,8 @@
 #include "providers/ec2/known.h"
 #include "providers/ec2/login.h"
 #include "providers/ec2/provider.h"
+#include "providers/ec2/queue.h"
+#include "providers/ec2/warned.h"
 #include "providers/elastic.h"
 
 /*
@@ -37,6 +39,10 @@ struct ec2_provider {
 	/* Reservations seen so far: id -> struct ec2_reservation */
 	struct map *reserved;
 	struct list ops;
+	struct ec2_queue **queues;
+	size_t nqueues;
+	/* Events from the queues */
+	struct ec2_warned *warned;
 };
 
 struct op;

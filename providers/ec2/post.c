@@ -7,11 +7,12 @@
 void ec2_post_sign(struct ec2_post *p, const struct sigv4_credentials *keys, struct http_call *call)
 {
 	const struct http_header signed_headers[] = {{"Host", p->host},
-						     {"Content-Type", call->content_type}};
+						     {"Content-Type", call->content_type},
+						     {"X-Amz-Target", p->target}};
 	struct sigv4_request r = {.method = "POST",
 				  .path = "/",
 				  .headers = signed_headers,
-				  .nheaders = 2,
+				  .nheaders = p->target ? 3 : 2,
 				  .body = call->body,
 				  .body_len = call->body_len,
 				  .region = p->region,
@@ -25,7 +26,8 @@ void ec2_post_sign(struct ec2_post *p, const struct sigv4_credentials *keys, str
 	call->method = "POST";
 	call->path = "/";
 	call->headers = p->headers;
-	call->nheaders = 2;
+	p->headers[2] = signed_headers[2];
+	call->nheaders = p->target ? 3 : 2;
 	call->secret_header = "X-Amz-Security-Token";
 	call->secret_value = keys->session_token;
 }

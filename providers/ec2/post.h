@@ -12,10 +12,12 @@
 struct ec2_post {
 	/* host[:port] of the service's URL, and its region and name in signatures */
 	const char *host, *region, *service;
+	/* Value of the header X-Amz-Target; NULL: none */
+	const char *target;
 	/* Wall time of the signature in Unix ms, by the clock of the service */
 	int64_t at;
 	/* Written by ec2_post_sign(). */
-	struct http_header headers[2];
+	struct http_header headers[3];
 	char date[SIGV4_DATE], *authorization;
 };
 

@@ -161,6 +161,36 @@ static void ec2_terminate(struct provider *p, const char *region, const char *id
 	ec2_ask(k, "TerminateInstances", &b, true, on_terminated);
 }
 
+/* --- the queues of events --------------------------------------------------------------------- */
+
+static void on_event(const struct ec2_event *e, void *arg)
+{
+	struct ec2_provider *ep = arg;
+
+	ec2_warned_put(ep->warned, e, loop_wall(loop_of(ep->group)));
+}
+
+static int open_queues(struct ec2_provider *ep, const struct provider_spec *s, struct err *e)
+{
+	ep->queues = mem_calloc(s->cloud->queues.n + 1, sizeof(struct ec2_queue *));
+	for (size_t i = 0; i < s->cloud->queues.n; i++) {
+		struct ec2_queue_spec qs = {.group = s->group,
+					    .http = s->http,
+					    .login = ep->login,
+					    .url = s->cloud->queues.v[i].url,
+					    .region = s->cloud->queues.v[i].region,
+					    .plain_ok = s->plain_ok,
+					    .on_event = on_event,
+					    .arg = ep};
+
+		ep->queues[i] = ec2_queue_new(&qs, e);
+		if (!ep->queues[i])
+			return -1;
+		ep->nqueues++;
+	}
+	return 0;
+}
+
 /* --- the provider ----------------------------------------------------------------------------- */
 
 static void ec2_free(struct ec2_provider *ep)
@@ -170,6 +200,10 @@ static void ec2_free(struct ec2_provider *ep)
 	for (size_t i = 0; i < ep->nregions; i++)
 		ec2_client_free(ep->regions[i]);
 	free(ep->regions);
+	for (size_t i = 0; i < ep->nqueues; i++)
+		ec2_queue_free(ep->queues[i]);
+	free(ep->queues);
+	ec2_warned_free(ep->warned);
 	ec2_login_free(ep->login);
 	ec2_known_free(ep->known);
 	map_free(ep->reserved);
@@ -226,9 +260,10 @@ static int ec2_open(struct provider *p, const struct provider_spec *s, struct er
 	ep->cloud = ec2_cloud_copy(s->cloud, ep->a);
 	ep->known = ec2_known_new();
 	ep->reserved = map_new(free);
+	ep->warned = ec2_warned_new();
 	ls.region = ep->cloud.zones.v[0].region;
 	ep->login = ec2_login_new(&ls, e);
-	if (!ep->login || open_regions(ep, s, e) < 0) {
+	if (!ep->login || open_regions(ep, s, e) < 0 || open_queues(ep, s, e) < 0) {
 		ec2_free(ep);
 		return err_wrap(e, "provider %s", s->name);
 	}

@@ -49,6 +49,10 @@ struct provider_cloud_price {
 	/* Price of one instance for one hour, in millionths of the currency */
 	int64_t micros_per_hour;
 };
+/* SQS queue to which EventBridge writes events of EC2 */
+struct provider_cloud_queue {
+	const char *url, *region;
+};
 struct provider_cloud {
 	/* URL of the EC2 API; {region} is replaced by the region. NULL:
 	 * https://ec2.{region}.amazonaws.com. */
@@ -66,6 +70,10 @@ struct provider_cloud {
 		const struct provider_cloud_price *v;
 		size_t n;
 	} prices;
+	struct {
+		const struct provider_cloud_queue *v;
+		size_t n;
+	} queues;
 	/* ISO 4217 currency of the prices; NULL: USD. */
 	const char *currency;
 	/* True: also offer the capacity that the account has reserved. */

@@ -6,10 +6,13 @@
 #include "tests/simulated/loop_sim.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/ec2/events.h"
 #include "providers/ec2/provider.h"
+#include "providers/ec2/queue.h"
 #include "providers/elastic.h"
 #include "providers/provider.h"
 #include "tests/contract/fake_ec2.h"
+#include "tests/contract/fake_sqs.h"
 
 /* Tests what only type ec2 does. test_elastic.c has the cases common to all providers that launch
  * paid instances. */
@@ -18,6 +21,7 @@
 #define CLUSTER "uid-of-kube-system"
 #define TOKENS "IQoJb3JpZ2luX2VjEXAMPLETOKEN"
 #define ROLE_TOKEN "FwoGZXIvYXdzEROLETOKEN"
+#define QUEUE "https://sqs.eu-west-1.test/1234/drover"
 
 struct world {
 	struct loop *loop;
@@ -31,6 +35,9 @@ struct world {
 	 * which STS refuses it (NULL: none) */
 	struct httpd *sts;
 	const char *role, *sts_refusal;
+	/* The queue, and its URL for the next open_provider(); NULL: without the queue */
+	struct fake_sqs sqs;
+	const char *queue;
 	char log[1 << 16];
 	size_t logged;
 };
@@ -75,10 +82,12 @@ static const struct provider_cloud_price prices[] = {
 
 static void open_provider(struct world *w)
 {
+	const struct provider_cloud_queue queue = {w->queue, "eu-west-1"};
 	struct provider_cloud c = {.endpoint = "https://ec2.{region}.test",
 				   .zones = {zones, 2},
 				   .types = {types, 2},
 				   .prices = {prices, 3},
+				   .queues = {&queue, w->queue ? 1 : 0},
 				   .image = "ami-near",
 				   .reservations = true,
 				   .key_name = "people",
@@ -141,6 +150,8 @@ static struct world *world_new(void)
 	w->sts = httpd_new(w->cloud);
 	httpd_route(w->sts, "POST", "/", 65536, on_sts, w);
 	http_mem_serve(w->net, "https://sts.test", w->sts);
+	fake_sqs_start(&w->sqs, w->cloud, QUEUE);
+	http_mem_serve(w->net, "https://sqs.eu-west-1.test", w->sqs.httpd);
 	w->secret = secret_from_str(SECRET);
 	w->session = secret_from_str(TOKENS);
 	open_provider(w);
@@ -157,6 +168,7 @@ static void world_free(struct world *w)
 	secret_free(w->session);
 	http_free(w->http);
 	httpd_free(w->sts);
+	fake_sqs_done(&w->sqs);
 	fake_ec2_done(&w->near);
 	fake_ec2_done(&w->far);
 	http_mem_net_free(w->net);
@@ -716,6 +728,63 @@ static void a_spot_notice_is_told_by_the_list(void **state)
 	world_free(w);
 }
 
+static void events_in_the_queue_are_told_by_the_list(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	w->queue = QUEUE;
+	open_provider(w);
+	launch_as(w, "t-1", 2);
+	fake_sqs_event(&w->sqs, EC2_EVENT_RECOMMENDATION, "i-eu-west-1-1", START - 3000);
+	fake_sqs_event(&w->sqs, EC2_EVENT_WARNING, "i-eu-west-1-0", START + 45000);
+	fake_sqs_event(&w->sqs, EC2_EVENT_WARNING, "i-eu-west-1-0", START + 30000);
+	fake_sqs_put(&w->sqs, "no JSON");
+	pass(w, 60000);
+	/* Only who lists instances takes messages. */
+	assert_int_equal(w->sqs.polls, 0);
+	list(w);
+	pass(w, 500);
+	assert_int_equal(json_array_size(w->sqs.messages), 0);
+	for (int i = 0; i < 2; i++) {
+		struct answer a = list(w);
+
+		assert_int_equal(a.n, 2);
+		assert_int_equal(a.v[0].ends_at, START + 30000 + 120000);
+		assert_int_equal(a.v[0].at_risk_since, 0);
+		assert_int_equal(a.v[1].ends_at, 0);
+		assert_int_equal(a.v[1].at_risk_since, START - 3000);
+		pass(w, 5000);
+	}
+	/* Without a list, no messages are taken. */
+	pass(w, EC2_QUEUE_WANTED_MS + 60000);
+	w->sqs.polls = 0;
+	pass(w, 60000);
+	assert_int_equal(w->sqs.polls, 0);
+	world_free(w);
+}
+
+static void a_queue_that_cannot_be_read_is_named_and_the_list_goes_on(void **state)
+{
+	struct world *w = world_new();
+
+	(void)state;
+	w->queue = QUEUE;
+	w->sqs.refusal = "QueueDoesNotExist";
+	open_provider(w);
+	launch_as(w, "t-1", 1);
+	assert_int_equal(list(w).n, 1);
+	pass(w, 500);
+	assert_non_null(strstr(w->log, QUEUE));
+	assert_non_null(strstr(w->log, "QueueDoesNotExist"));
+	assert_int_equal(w->sqs.polls, 1);
+	w->sqs.refusal = NULL;
+	pass(w, 61000);
+	assert_true(w->sqs.polls > 1);
+	assert_int_equal(list(w).n, 1);
+	world_free(w);
+}
+
 static void what_runs_in_a_block_ends_half_an_hour_before_it(void **state)
 {
 	struct world *w = world_new();
@@ -842,6 +911,8 @@ int main(void)
 		cmocka_unit_test(offers_are_what_was_given_with_its_price),
 		cmocka_unit_test(a_reservation_is_offered_until_it_ends_and_launched_into),
 		cmocka_unit_test(a_spot_notice_is_told_by_the_list),
+		cmocka_unit_test(events_in_the_queue_are_told_by_the_list),
+		cmocka_unit_test(a_queue_that_cannot_be_read_is_named_and_the_list_goes_on),
 		cmocka_unit_test(what_runs_in_a_block_ends_half_an_hour_before_it),
 		cmocka_unit_test(a_provider_that_is_freed_says_nothing_more),
 		cmocka_unit_test(a_thousand_launches_end),

@@ -378,6 +378,40 @@ def assumes_role(python, folder):
         assert f"AssumeRole {at['EC2_ROLE']}: AccessDenied" in refused["error"], refused
 
 
+def event(kind, instance, at, **more):
+    """Returns an event of EC2 as EventBridge writes it to a queue (EC2 User Guide, "Spot interruptions" and "Rebalance
+    recommendations")."""
+    return json.dumps({"version": "0", "id": "12345678-1234-1234-1234-123456789012", "detail-type": kind, "source": "aws.ec2",
+                       "account": "123456789012", "region": REGION, "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)),
+                       "resources": [f"arn:aws:ec2:{REGION}a:instance/{instance}"], "detail": {"instance-id": instance, **more}})
+
+
+def reads_queue(python, folder):
+    """Warnings lie in a queue of moto among other messages. SQS hands out ten messages at once, and drover reads the second
+    warning only after it has deleted the first ten messages."""
+    warning, advice = "EC2 Spot Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"
+    with Moto(python, folder, [*PLACE_ACTIONS, *ROLE_ACTIONS, "sqs:*"]) as moto:
+        at, sqs = place_in(moto), client(moto, service="sqs")
+        url = sqs.create_queue(QueueName="drover")["QueueUrl"]
+        tags = [{"ResourceType": "instance", "Tags": [{"Key": "drover.dev/cluster", "Value": "ec2-drive"}]}]
+        made = client(moto).run_instances(ImageId=at["EC2_IMAGE"], InstanceType="m5.large", MinCount=3, MaxCount=3,
+                                          TagSpecifications=tags)
+        first, second, third = (i["InstanceId"] for i in made["Instances"])
+        now = int(time.time()) - 60
+        bodies = [event(warning, first, now, **{"instance-action": "terminate"}),
+                  *[event(advice, third, now - k) for k in range(8)], "no event",
+                  event(warning, second, now + 1, **{"instance-action": "terminate"})]
+        for body in bodies:
+            sqs.send_message(QueueUrl=url, MessageBody=body)
+        said = drive(moto, **at, EC2_QUEUE=url)
+        same(said, {"ends": {first: (now + 120) * 1000, second: (now + 121) * 1000}, "atRisk": {third: now * 1000}})
+        told = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
+        left = int(told["ApproximateNumberOfMessages"]) + int(told["ApproximateNumberOfMessagesNotVisible"])
+        assert left <= 1, told
+        moto.env["AWS_SECRET_ACCESS_KEY"] = "wrong"
+        same(drive(moto, **at, EC2_QUEUE=url)["at"], "queue")
+
+
 def judge():
     python = sys.executable
     with contextlib.ExitStack() as stack:
@@ -389,7 +423,8 @@ def judge():
                             ("moto", lambda: moto_checks(python, folder)),
                             ("drover before the simulated EC2", lambda: drives_sim(sim)),
                             ("drover before moto", lambda: drives_moto(python, folder)),
-                            ("drover in a role of moto", lambda: assumes_role(python, folder))):
+                            ("drover in a role of moto", lambda: assumes_role(python, folder)),
+                            ("drover before a queue of moto", lambda: reads_queue(python, folder))):
             began = time.monotonic()
             check()
             print(f"   {what}: {time.monotonic() - began:.1f} s", flush=True)

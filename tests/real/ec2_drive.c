@@ -4,11 +4,14 @@
  * instances. It prints the results as one line of JSON:
  *
  *   {"launched": [ID], "owned": [ID], "again": [ID], "gone": N}
+ *   {"ends": {ID: MS}, "atRisk": {ID: MS}}, with EC2_QUEUE
  *   or {"error": TEXT, "kind": N, "at": WORD}   kind: enum err_kind; at: name of the failed step
  *
  * Environment: EC2_ENDPOINT, EC2_ZONE, EC2_SUBNET, EC2_GROUP, EC2_IMAGE, EC2_TYPE, EC2_CA (a file,
  * or empty), and the access key in AWS's own variables, such as AWS_ACCESS_KEY_ID. If EC2_ROLE is
- * set, that role is assumed at EC2_STS (a URL) with EC2_EXTERNAL_ID.
+ * set, that role is assumed at EC2_STS (a URL) with EC2_EXTERNAL_ID. If EC2_QUEUE (the URL of an
+ * SQS queue) is set, the program launches nothing, but lists instances until the provider knows the
+ * end of two of them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +30,8 @@
 #define LOOKS 120
 #define LOOK_MS 250
 
-enum step { LAUNCH, OWNED, AGAIN, END, GONE };
-static const char *const steps[] = {"launch", "owned", "again", "end", "gone"};
+enum step { LAUNCH, OWNED, AGAIN, END, GONE, QUEUE };
+static const char *const steps[] = {"launch", "owned", "again", "end", "gone", "queue"};
 
 struct drive {
 	struct loop *loop;
@@ -64,6 +67,24 @@ static void failed(struct drive *d, const struct err *e)
 	loop_stop(d->loop);
 }
 
+static void on_ends(struct drive *d, const struct elastic_instance *v, size_t n)
+{
+	json_t *ends = json_object(), *at_risk = json_object();
+
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].ends_at)
+			json_object_set_new(ends, v[i].id, json_integer(v[i].ends_at));
+		if (v[i].at_risk_since)
+			json_object_set_new(at_risk, v[i].id, json_integer(v[i].at_risk_since));
+	}
+	json_object_set_new(d->out, "ends", ends);
+	json_object_set_new(d->out, "atRisk", at_risk);
+	if (json_object_size(ends) >= 2 || ++d->looks == LOOKS)
+		loop_stop(d->loop);
+	else
+		loop_timer_start(&d->next, LOOK_MS);
+}
+
 static void on_done(const struct elastic_instance *v, size_t n, const struct err *e, void *arg)
 {
 	struct drive *d = arg;
@@ -73,6 +94,11 @@ static void on_done(const struct elastic_instance *v, size_t n, const struct err
 	if (e) {
 		json_decref(ids);
 		failed(d, e);
+		return;
+	}
+	if (d->step == QUEUE) {
+		json_decref(ids);
+		on_ends(d, v, n);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -137,11 +163,13 @@ static int begin(struct drive *d, const char *ca, struct err *e)
 	const struct provider_cloud_zone zone = {d->region, env("EC2_ZONE"), env("EC2_SUBNET"),
 						 groups, NULL};
 	const struct provider_cloud_type type = {env("EC2_TYPE"), 0, true, false};
+	const struct provider_cloud_queue queue = {getenv("EC2_QUEUE"), d->region};
 	const struct provider_cloud cloud = {
 		.endpoint = env("EC2_ENDPOINT"),
 		.ca_pem = ca,
 		.zones = {&zone, 1},
 		.types = {&type, 1},
+		.queues = {&queue, queue.url ? 1 : 0},
 		.image = env("EC2_IMAGE"),
 		.login = PROVIDER_LOGIN_ENVIRONMENT,
 		.assume_role = {.arn = getenv("EC2_ROLE"),
@@ -154,6 +182,7 @@ static int begin(struct drive *d, const char *ca, struct err *e)
 	d->group = loop_group_new(d->loop, "ec2");
 	d->http = http_new(d->group, http_curl_new(d->group, 8), 0);
 	d->out = json_object();
+	d->step = queue.url ? QUEUE : LAUNCH;
 	loop_timer_init(&d->next, d->group, on_next, d);
 	d->provider = provider_new(&(struct provider_spec){.name = "aws",
 							   .type = "ec2",

@@ -18,19 +18,13 @@
 static const char *const of_pods[] = {"Nominated",   "RoomOnNode", "NotServed",
 				      "BurstChosen", "NoBurst",	   NULL};
 /* Reasons for which a machine leaves, which docs/drain.md explains */
-static const char *const of_leaving[] = {LEAVE_CLAIM_DELETED,
-					 LEAVE_DRAIN,
-					 LEAVE_EMPTY,
-					 LEAVE_UNDERUSED,
-					 LEAVE_DRIFTED,
-					 LEAVE_MOVED_HOME,
-					 LEAVE_EXPIRED,
-					 LEAVE_INTERRUPTED,
-					 LEAVE_RECLAIMED,
-					 LEAVE_NODE_DEAD,
-					 LEAVE_NODE_GONE,
-					 LEAVE_ASLEEP,
-					 NULL};
+static const char *const of_leaving[] = {LEAVE_CLAIM_DELETED, LEAVE_DRAIN,
+					 LEAVE_EMPTY,	      LEAVE_UNDERUSED,
+					 LEAVE_DRIFTED,	      LEAVE_MOVED_HOME,
+					 LEAVE_EXPIRED,	      LEAVE_INTERRUPTED,
+					 LEAVE_AT_RISK,	      LEAVE_RECLAIMED,
+					 LEAVE_NODE_DEAD,     LEAVE_NODE_GONE,
+					 LEAVE_ASLEEP,	      NULL};
 
 struct look {
 	const char *key;

@@ -6,10 +6,12 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "providers/ec2/events.h"
 #include "providers/ec2/provider.h"
 #include "providers/elastic.h"
 #include "providers/provider.h"
 #include "sim/ec2/ec2.h"
+#include "tests/contract/fake_sqs.h"
 #include "tests/world/leaving.h"
 #include "tests/world/sky.h"
 #include "tests/world/world.h"
@@ -464,6 +466,117 @@ static void a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere(void **
 	stop(s);
 }
 
+/* --- recommendations -------------------------------------------------------------------------- */
+
+#define QUEUE "https://sqs.eu-west-1.amazonaws.com/123456789012/drover"
+
+/* Starts a world whose Spot instance serves the pod train. wait: value of its checkpoint
+ * annotation; NULL: it does not save its work. */
+static struct scene *with_queue(uint64_t seed, struct fake_sqs *q, const char *wait)
+{
+	struct scene *s = mem_new(struct scene);
+
+	start(s, seed);
+	fake_sqs_start(q, s->w.hardware, QUEUE);
+	http_mem_serve(s->w.net, "https://sqs.eu-west-1.amazonaws.com", q->httpd);
+	only_by(s, "Spot", "spotPricePerHour");
+	world_do(&s->w, &s->w.host, "PATCH", "/apis/drover.dev/v1alpha1/providers/aws",
+		 json_pack("{s:{s:{s:[s]}}}", "spec", "ec2", "eventQueues", QUEUE));
+	serve(s);
+	if (wait)
+		leaving_patch_pod(&s->w, "train",
+				  json_pack("{s:{s:{s:s}}}", "metadata", "annotations",
+					    "drover.dev/checkpoint", wait));
+	world_run(&s->w, 60000);
+	fake_sqs_event(q, EC2_EVENT_RECOMMENDATION, s->ids[0], loop_wall(s->w.loop));
+	return s;
+}
+
+static void without_queue(struct scene *s, struct fake_sqs *q)
+{
+	http_mem_serve(s->w.net, "https://sqs.eu-west-1.amazonaws.com", NULL);
+	fake_sqs_done(q);
+	stop(s);
+}
+
+static bool leaves_for_risk(void *arg)
+{
+	OWN_JSON m = NULL;
+	struct scene *s = arg;
+
+	cluster_each(&s->w.host, "machines.drover.dev/", keep, &m);
+	return str_eq(json_str_at(m, "status", "leave", "reason"), "AtRisk");
+}
+
+static bool serves_on(void *arg)
+{
+	OWN_JSON m = NULL;
+	struct scene *s = arg;
+
+	cluster_each(&s->w.host, "machines.drover.dev/", keep, &m);
+	return str_eq(json_str_at(m, "status", "state"), "serving");
+}
+
+static bool is_asked_to_save(void *arg)
+{
+	struct scene *s = arg;
+	OWN_JSON o = cluster_get(&s->w.tenants[0], "pods/default/train");
+
+	return json_str_at(json_at(o, "metadata", "annotations"),
+			   "drover.dev/checkpoint-requested") != NULL;
+}
+
+static void a_recommendation_drains_what_saves_its_work(void **state)
+{
+	struct fake_sqs q;
+	struct scene *s = with_queue(7210, &q, "10m");
+
+	(void)state;
+	world_wait(&s->w, leaves_for_risk, s, 60, "the recommendation is seen");
+	world_wait(&s->w, is_asked_to_save, s, 60, "the pod is asked to save its work");
+	world_run(&s->w, 5 * 60000);
+	assert_int_equal(store_count(s->w.tenants[0].store, "pods/default/train"), 1);
+	leaving_patch_pod(&s->w, "train",
+			  json_pack("{s:{s:{s:s}}}", "metadata", "annotations",
+				    "drover.dev/checkpoint-done", "yes"));
+	world_wait(&s->w, is_off, &(struct interrupted){s, s->ids[0]}, 600, "it has ended");
+	assert_int_equal(store_count(s->w.tenants[0].store, "pods/default/train"), 0);
+	without_queue(s, &q);
+}
+
+/* The recommendation is still remembered after the drain was withdrawn. */
+static void what_does_not_save_its_work_serves_on(void **state)
+{
+	struct fake_sqs q;
+	struct scene *s = with_queue(7211, &q, "30s");
+
+	(void)state;
+	world_wait(&s->w, leaves_for_risk, s, 60, "the recommendation is seen");
+	world_wait(&s->w, serves_on, s, 300, "the pod does not save its work");
+	leaving_wait_event(&s->w, &s->w.host, "DrainWithdrawn",
+			   "not all pods saved their work and left in time");
+	for (int i = 0; i < 60; i++) {
+		world_run(&s->w, 10000);
+		assert_true(serves_on(s));
+	}
+	assert_int_equal(store_count(s->w.tenants[0].store, "pods/default/train"), 1);
+	without_queue(s, &q);
+}
+
+static void a_recommendation_does_nothing_without_checkpoints(void **state)
+{
+	struct fake_sqs q;
+	struct scene *s = with_queue(7212, &q, NULL);
+
+	(void)state;
+	for (int i = 0; i < 60; i++) {
+		world_run(&s->w, 10000);
+		assert_true(serves_on(s));
+	}
+	assert_int_equal(json_array_size(q.messages), 0);
+	without_queue(s, &q);
+}
+
 /* Instances of a reserved block end 30 min before the block; their pods are drained 15 min before
  * that. */
 static void a_block_is_drained_ahead_of_its_end(void **state)
@@ -516,6 +629,9 @@ int main(void)
 		cmocka_unit_test(keys_that_are_wrong_are_told_and_new_ones_used_at_once),
 		cmocka_unit_test(a_cloud_that_is_away_is_told_after_minutes),
 		cmocka_unit_test(a_spot_notice_drains_the_node_and_its_work_goes_on_elsewhere),
+		cmocka_unit_test(a_recommendation_drains_what_saves_its_work),
+		cmocka_unit_test(what_does_not_save_its_work_serves_on),
+		cmocka_unit_test(a_recommendation_does_nothing_without_checkpoints),
 		cmocka_unit_test(a_block_is_drained_ahead_of_its_end),
 		cmocka_unit_test(what_was_lost_is_found_by_its_tags_and_ended),
 	};

@@ -25,7 +25,7 @@ static void a_leader_has_known_series_before_their_first_event(void **state)
 	assert_int_equal(count(d, "\ndrover_wipes_total{verdict=\"Fail\"}"), 0);
 	known_series_lead(&d->c);
 	assert_int_equal(count(d, "\ndrover_wipes_total{verdict=\"Fail\"} 0\n"), 1);
-	assert_int_equal(count(d, "\ndrover_leaves_total{reason="), 12);
+	assert_int_equal(count(d, "\ndrover_leaves_total{reason="), 13);
 	assert_int_equal(count(d, "\ndrover_claims_created_total{pool=\"h100\"} 0\n"), 1);
 	assert_int_equal(count(d, "\ndrover_claims_failed_total{"), 0);
 	assert_int_equal(

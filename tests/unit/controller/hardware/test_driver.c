@@ -170,6 +170,7 @@ static const char aws[] =
 	"'spec': {'type': 'ec2', 'ec2': {'image': 'ami-1',"
 	" 'keyName': 'people', 'instanceProfile': 'worker', "
 	"'placementGroup': 'gpus', 'reservations': true,"
+	" 'eventQueues': ['https://sqs.us-east-1.amazonaws.com/123456789012/drover'],"
 	" 'assumeRole': {'arn': 'arn:aws:iam::210987654321:role/drover', 'externalID': '42'},"
 	" 'rootDevice': {'name': '/dev/sda1', 'sizeGiB': 200}, 'zones': ["
 	"{'region': 'eu-west-1', 'zone': 'eu-west-1a', 'subnet': 'subnet-1', "
@@ -204,6 +205,10 @@ static void an_ec2_provider_has_what_its_object_says(void **state)
 	assert_string_equal(c.root_device, "/dev/sda1");
 	assert_int_equal(c.root_gib, 200);
 	assert_true(c.reservations);
+	assert_int_equal(c.queues.n, 1);
+	assert_string_equal(c.queues.v[0].url,
+			    "https://sqs.us-east-1.amazonaws.com/123456789012/drover");
+	assert_string_equal(c.queues.v[0].region, "us-east-1");
 	assert_string_equal(c.assume_role.arn, "arn:aws:iam::210987654321:role/drover");
 	assert_string_equal(c.assume_role.external_id, "42");
 	assert_string_equal(c.assume_role.session_name, "drover");

@@ -1,0 +1,85 @@
+#include "providers/ec2/warned.h"
+
+#include <stdlib.h>
+#include "base/map.h"
+#include "base/mem.h"
+
+struct entry {
+	/* As in struct ec2_event; one of them may be 0. */
+	int64_t ends_at, at_risk_since;
+};
+struct ec2_warned {
+	/* Instance id -> struct entry */
+	struct map *of;
+};
+
+struct ec2_warned *ec2_warned_new(void)
+{
+	struct ec2_warned *w = mem_new(struct ec2_warned);
+
+	w->of = map_new(free);
+	return w;
+}
+
+void ec2_warned_free(struct ec2_warned *w)
+{
+	if (!w)
+		return;
+	map_free(w->of);
+	free(w);
+}
+
+static bool is_past(const struct entry *x, int64_t now)
+{
+	const int64_t last = x->ends_at > x->at_risk_since ? x->ends_at : x->at_risk_since;
+
+	return last < now - EC2_WARNED_MS;
+}
+
+static void forget_past(struct ec2_warned *w, int64_t now)
+{
+	struct map *left = map_new(free);
+	struct map_iter it;
+
+	map_for_each (it, w->of) {
+		const struct entry *x = it.value;
+		struct entry *copy;
+
+		if (is_past(x, now))
+			continue;
+		copy = mem_new(struct entry);
+		*copy = *x;
+		map_put(left, it.key, copy);
+	}
+	map_free(w->of);
+	w->of = left;
+}
+
+void ec2_warned_put(struct ec2_warned *w, const struct ec2_event *e, int64_t now)
+{
+	struct entry *x = map_get(w->of, e->id);
+
+	if (!x && map_size(w->of) >= EC2_WARNED_MAX)
+		forget_past(w, now);
+	if (!x && map_size(w->of) >= EC2_WARNED_MAX)
+		return;
+	if (!x) {
+		x = mem_new(struct entry);
+		map_put(w->of, e->id, x);
+	}
+	if (e->ends_at && (!x->ends_at || e->ends_at < x->ends_at))
+		x->ends_at = e->ends_at;
+	if (e->at_risk_since > x->at_risk_since)
+		x->at_risk_since = e->at_risk_since;
+}
+
+void ec2_warned_apply(const struct ec2_warned *w, struct elastic_instance *i, int64_t now)
+{
+	const struct entry *x = map_get(w->of, i->id);
+
+	if (!x || is_past(x, now) || (i->state != ELASTIC_PENDING && i->state != ELASTIC_RUNNING))
+		return;
+	if (x->ends_at && (!i->ends_at || x->ends_at < i->ends_at))
+		i->ends_at = x->ends_at;
+	i->at_risk_since = x->at_risk_since;
+}
