@@ -194,7 +194,8 @@ static const struct field offer_fields[] = {
 		"account",
 		.doc = "Refused: an account at a cloud is a Provider; name that in provider."),
 	FIELD_REFUSED("placementGroup",
-		      .doc = "Not supported yet: placement group of the instances."),
+		      .doc = "Refused: a Provider has one placement group, in "
+			     "ec2.placementGroup; use a Provider for each group."),
 	FIELD_REFUSED("confidential",
 		      .doc = "Refused: name instance types with confidential computing in "
 			     "instanceTypes; drover does not check it."),
