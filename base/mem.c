@@ -9,8 +9,9 @@
 
 /* Read by jemalloc at its start; unused in programs without it. One arena, because nearly all
  * allocations are those of the loop thread. Freed pages return to the system at once: pages that
- * wait for reuse raise the peak of a plan by a third, and returning them costs no measurable
- * time. */
+ * wait a second for reuse raise the peak of plans in a row by a third, and with a wait of 30 ms the
+ * controller at rest still needs 3 % more. The price is that a plan of 20,000 pods takes 42 ms
+ * instead of 36. */
 extern const char *malloc_conf;
 __attribute__((visibility("default"))) const char *malloc_conf =
 	"narenas:1,dirty_decay_ms:0,muzzy_decay_ms:0";
