@@ -19,12 +19,15 @@
  * may change by a factor of five from one second to the next. The ratio of two neighbours would
  * then mostly show that change, so the ratio is that of the medians over all rounds. Each entry
  * also has the median of each limit (`limits`, in MB/s unpacked) and names the lowest. Two members
- * tell whether the run is reliable:
+ * tell whether the run is reliable, and a third what the limit is:
  *
  *   disk_spread        the disk's highest rate divided by its lowest; above 2, repeat the run
  *   processors_share   the part of the processors' time that this program got when it asked for all
  *                      of it. Below 0.9, other programs compute: the writer needs processors, fio
  *                      needs almost none, so both ratios to the disk are too low
+ *   processors_busy    the part of the processors' time in which they were not idle during the
+ *                      write, for the writer, the server, the disk or other programs. Near 1, the
+ *                      processors are the limit
  *
  * Argument: size in MiB.
  *
@@ -332,6 +335,22 @@ static void *process_one(void *arg)
 	return NULL;
 }
 
+/* Returns the time in which all processors together were not idle since the computer's start. */
+static double busy_seconds(void)
+{
+	/* user, nice, system, idle, iowait, irq, softirq, steal */
+	double t[8], busy = 0;
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (!f || fscanf(f, "cpu %lf %lf %lf %lf %lf %lf %lf %lf", &t[0], &t[1], &t[2], &t[3],
+			 &t[4], &t[5], &t[6], &t[7]) != 8)
+		die("no /proc/stat");
+	(void)fclose(f);
+	for (int i = 0; i < 8; i++)
+		busy += i == 3 || i == 4 ? 0 : t[i];
+	return busy / (double)sysconf(_SC_CLK_TCK);
+}
+
 /* Returns the time that all processors together need for the image. *share: the part of their time
  * that this process got meanwhile. */
 static double process(double *share)
@@ -431,7 +450,7 @@ static double median(double *v, size_t n)
 
 /* Medians of all rounds, in seconds. */
 struct medians {
-	double ours, network, processors, share, disk;
+	double ours, network, processors, share, busy, disk;
 	/* Longest time of the disk divided by the shortest. */
 	double disk_spread;
 };
@@ -454,9 +473,10 @@ static void report(const char *name, const struct medians *m, bool processors)
 	       "\"better\":\"higher\",\"reference\":{\"name\":\"%s alone, MB/s unpacked\","
 	       "\"value\":%.0f},\"ratio\":%.3f,\"n\":%d,\"limits\":{\"network\":%.0f,"
 	       "\"processors\":%.0f,\"disk\":%.0f},\"disk_spread\":%.1f,"
-	       "\"processors_share\":%.2f}\n",
+	       "\"processors_share\":%.2f,\"processors_busy\":%.2f}\n",
 	       name, slowest / m->ours, limit, rate(slowest), slowest / m->ours, ROUNDS,
-	       rate(m->network), rate(m->processors), rate(m->disk), m->disk_spread, m->share);
+	       rate(m->network), rate(m->processors), rate(m->disk), m->disk_spread, m->share,
+	       m->busy);
 }
 
 static double disk_alone(void)
@@ -467,7 +487,9 @@ static double disk_alone(void)
 
 static struct medians rounds(unsigned port)
 {
-	double ours[ROUNDS], network[ROUNDS], processors[ROUNDS], share[ROUNDS], disk[ROUNDS + 1];
+	double ours[ROUNDS], network[ROUNDS], processors[ROUNDS], share[ROUNDS], busy[ROUNDS],
+		disk[ROUNDS + 1];
+	const double n = (double)sysconf(_SC_NPROCESSORS_ONLN);
 	struct medians m;
 
 	disk[0] = disk_alone();
@@ -476,7 +498,9 @@ static struct medians rounds(unsigned port)
 
 		make_drive();
 		cpu = cpu_seconds();
+		busy[i] = busy_seconds();
 		ours[i] = write_image(port);
+		busy[i] = (busy_seconds() - busy[i]) / ours[i] / n;
 		cpu = cpu_seconds() - cpu;
 		network[i] = fetch(port);
 		processors[i] = process(&share[i]);
@@ -486,9 +510,13 @@ static struct medians rounds(unsigned port)
 			      "disk %.2f before and %.2f after\n",
 			      ours[i], cpu, network[i], processors[i], disk[i], disk[i + 1]);
 	}
-	m = (struct medians){median(ours, ROUNDS),	 median(network, ROUNDS),
-			     median(processors, ROUNDS), median(share, ROUNDS),
-			     median(disk, ROUNDS + 1),	 0};
+	m = (struct medians){median(ours, ROUNDS),
+			     median(network, ROUNDS),
+			     median(processors, ROUNDS),
+			     median(share, ROUNDS),
+			     median(busy, ROUNDS),
+			     median(disk, ROUNDS + 1),
+			     0};
 	m.disk_spread = disk[ROUNDS] / disk[0]; /* median() has sorted the times. */
 	return m;
 }
