@@ -83,7 +83,7 @@ struct elastic_instance {
 	 * at the end of its reservation; 0: no end is known */
 	int64_t ends_at;
 	/* Unix ms since which the cloud expects to interrupt the instance soon; 0: it does not, or
-	 * the provider cannot know */
+	 * the provider cannot know. A time in the future has no effect yet. */
 	int64_t at_risk_since;
 	const struct elastic_tag *tags;
 	size_t ntags;

@@ -152,6 +152,7 @@ static int read_instance(struct exec_elastic_call *c, const json_t *j, struct el
 		.address = text_at(c, j, "address"),
 		.launched_at = int_at(j, "launchedAt", 0),
 		.ends_at = int_at(j, "endsAt", 0),
+		.at_risk_since = int_at(j, "atRiskSince", 0),
 	};
 	if (str_empty(i->id) || str_empty(i->region) || state < 0 || market < 0)
 		return err_set(e, ERR_PROTOCOL, 0,

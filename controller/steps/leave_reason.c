@@ -305,13 +305,14 @@ static struct leave for_home(struct life *l, const struct node_claim *n)
 static struct leave for_risk(struct life *l, struct tenant *t, const struct node_claim *n)
 {
 	const struct elastic_instance *x = instance_of(l, n);
+	const int64_t now = loop_wall(l->c->loop);
 
-	if (!x || !x->at_risk_since ||
+	if (!x || !x->at_risk_since || /* mutant: risk-of-the-future */ x->at_risk_since > now ||
 	    /* mutant: ec2-risk-again */ x->at_risk_since < l->m->status.state_since ||
 	    !checkpoint_needed(t, n) || !budget_left(l, n, LEAVE_AT_RISK))
 		return (struct leave){0};
 	return (struct leave){.reason = LEAVE_AT_RISK,
-			      .deadline = loop_wall(l->c->loop) + n->spec.termination_grace_period,
+			      .deadline = now + n->spec.termination_grace_period,
 			      .stop = true,
 			      .saves = LEAVE_SAVED};
 }

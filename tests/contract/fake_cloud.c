@@ -80,9 +80,10 @@ static json_t *instance_json(const struct fake_instance *i)
 			    : i->running_at ? "Running"
 					    : "Pending";
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:O}", "instance", i->id,
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:O, s:o*}", "instance", i->id,
 			 "providerID", i->id, "region", i->region, "zone", i->zone, "type", i->type,
-			 "token", i->token, "state", state, "tags", i->tags);
+			 "token", i->token, "state", state, "tags", i->tags, "atRiskSince",
+			 i->at_risk_since ? json_integer(i->at_risk_since) : NULL);
 }
 
 static bool is_listed(const struct fake_cloud *f, const struct fake_instance *i)

@@ -24,6 +24,8 @@ struct fake_instance {
 	/* User data, decoded */
 	char *user_data;
 	int64_t launched_at, ended_at, running_at;
+	/* Reported as atRiskSince; 0: not reported */
+	int64_t at_risk_since;
 	bool ending, gone, told;
 	struct loop_timer timer;
 	struct fake_cloud *cloud;

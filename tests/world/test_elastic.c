@@ -4,6 +4,7 @@
 #include "api/machine.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "tests/world/leaving.h"
 #include "tests/world/sky.h"
 #include "tests/world/world.h"
 
@@ -383,6 +384,35 @@ static void an_instance_that_the_cloud_ends_gives_its_claim_up(void **state)
 	free(s);
 }
 
+/* The program reports a time in the future, for example because its clock is wrong. */
+static void what_is_at_risk_is_drained_once(void **state)
+{
+	struct scene *s = mem_new(struct scene);
+	struct fake_instance *i;
+
+	(void)state;
+	start(s, 7129, "3");
+	world_pod(&s->w, &s->w.tenants[0], "train");
+	world_wait_running(&s->w, &s->w.tenants[0], "train", 1200);
+	leaving_patch_pod(&s->w, "train",
+			  json_pack("{s:{s:{s:s}}}", "metadata", "annotations",
+				    "drover.dev/checkpoint", "30s"));
+	i = list_entry(s->sky.cloud.instances.next, struct fake_instance, link);
+	i->at_risk_since = loop_wall(s->w.loop) + INT64_C(10) * 60000;
+	world_run(&s->w, 8 * 60000);
+	assert_int_equal(leaving_events(&s->w, "Draining"), 0);
+	world_run(&s->w, 8 * 60000);
+	assert_true(leaving_was_told(&s->w.host, "Draining", "AtRisk"));
+	assert_true(leaving_was_told(&s->w.host, "DrainWithdrawn",
+				     "not all pods saved their work and left in time"));
+	world_run(&s->w, 20 * 60000);
+	/* One event each on the Machine and on the claim */
+	assert_int_equal(leaving_events(&s->w, "Draining"), 2);
+	assert_int_equal(store_count(s->w.tenants[0].store, "pods/default/train"), 1);
+	stop(s);
+	free(s);
+}
+
 struct at {
 	struct scene *s;
 	const char *state;
@@ -580,6 +610,7 @@ int main(void)
 		cmocka_unit_test(a_pool_without_a_limit_of_nodes_launches_nothing),
 		cmocka_unit_test(a_free_machine_comes_before_any_instance),
 		cmocka_unit_test(an_instance_that_the_cloud_ends_gives_its_claim_up),
+		cmocka_unit_test(what_is_at_risk_is_drained_once),
 		cmocka_unit_test(a_cloud_that_is_away_quarantines_and_is_asked_again),
 		cmocka_unit_test(leaders_that_die_in_each_state_lose_and_double_nothing),
 		cmocka_unit_test(a_leader_that_dies_before_it_hears_launches_nothing_twice),
