@@ -1,5 +1,6 @@
 #include "base/str.h"
 #include "base/market.h"
+#include "api/annotations.h"
 #include "api/tables.h"
 
 /*
@@ -7,6 +8,13 @@
  * cloud instance.
  * Tests: tests/unit/api/test_kinds.c
  */
+const char *const machine_leave_reasons[] = {LEAVE_CLAIM_DELETED, LEAVE_DRAIN,
+					     LEAVE_EMPTY,	  LEAVE_UNDERUSED,
+					     LEAVE_DRIFTED,	  LEAVE_MOVED_HOME,
+					     LEAVE_EXPIRED,	  LEAVE_INTERRUPTED,
+					     LEAVE_AT_RISK,	  LEAVE_RECLAIMED,
+					     LEAVE_NODE_DEAD,	  LEAVE_NODE_GONE,
+					     LEAVE_ASLEEP,	  NULL};
 static const char *const policy_names[] = {"Observe", "Manage", "Retire", NULL};
 static const char *const approve_names[] = {"Wipe", "Adopt", "TrustBMC", NULL};
 static const char *const exit_names[] = {"auto", "operator", NULL};

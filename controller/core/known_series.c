@@ -1,6 +1,6 @@
 #include "controller/core/known_series.h"
 
-#include "api/annotations.h"
+#include "api/machine.h"
 #include "base/str.h"
 
 #define LIST(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -15,13 +15,6 @@ static const enum named kinds[OBJECT_KINDS] = {
 };
 
 static const char *const verdicts[] = {"Fail", "Clear", "Purge", NULL};
-static const char *const leaves[] = {LEAVE_CLAIM_DELETED, LEAVE_DRAIN,
-				     LEAVE_EMPTY,	  LEAVE_UNDERUSED,
-				     LEAVE_DRIFTED,	  LEAVE_MOVED_HOME,
-				     LEAVE_EXPIRED,	  LEAVE_INTERRUPTED,
-				     LEAVE_AT_RISK,	  LEAVE_RECLAIMED,
-				     LEAVE_NODE_DEAD,	  LEAVE_NODE_GONE,
-				     LEAVE_ASLEEP,	  NULL};
 static const char *const counted[] = {"Machine", "NodeClaim", "WipeRecord", NULL};
 static const char *const agents[] = {"answered", "booted", NULL};
 static const char *const outcomes[] = {"answered", "failed", NULL};
@@ -41,7 +34,7 @@ static const struct row {
 	bool unstarted;
 } rows[] = {
 	{"drover_wipes_total", .first = verdicts},
-	{"drover_leaves_total", .first = leaves},
+	{"drover_leaves_total", .first = machine_leave_reasons},
 	{"drover_claims_warm_total", .first = agents},
 	{"drover_tally_corrections_total", .first = counted},
 	{"drover_eta_ways_total", .first = transitions, .second = bounds},

@@ -3,9 +3,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "api/annotations.h"
 #include "api/burstpolicy.h"
 #include "api/codes.h"
+#include "api/machine.h"
 #include "api/machine_states.h"
 #include "api/reasons.h"
 #include "base/arena.h"
@@ -17,14 +17,6 @@
 /* Events on waiting pods, which docs/pods.md and docs/burst.md explain */
 static const char *const of_pods[] = {"Nominated",   "RoomOnNode", "NotServed",
 				      "BurstChosen", "NoBurst",	   NULL};
-/* Reasons for which a machine leaves, which docs/drain.md explains */
-static const char *const of_leaving[] = {LEAVE_CLAIM_DELETED, LEAVE_DRAIN,
-					 LEAVE_EMPTY,	      LEAVE_UNDERUSED,
-					 LEAVE_DRIFTED,	      LEAVE_MOVED_HOME,
-					 LEAVE_EXPIRED,	      LEAVE_INTERRUPTED,
-					 LEAVE_AT_RISK,	      LEAVE_RECLAIMED,
-					 LEAVE_NODE_DEAD,     LEAVE_NODE_GONE,
-					 LEAVE_ASLEEP,	      NULL};
 
 struct look {
 	const char *key;
@@ -58,7 +50,7 @@ static bool has_page(const char *reason)
 
 	if (reason_find(reason) != REASON_NONE || (c && str_eq(c->name, reason)) ||
 	    one_of(reason, plan_reason_names) || one_of(reason, of_pods) ||
-	    one_of(reason, of_leaving) || one_of(reason, burst_policy_mode_names))
+	    one_of(reason, machine_leave_reasons) || one_of(reason, burst_policy_mode_names))
 		return true;
 	for (int i = 0; i < BURST_CODES; i++)
 		if (str_eq(reason, burst_code_names[i]))
