@@ -38,21 +38,12 @@ static bool is_past(const struct entry *x, int64_t now)
 
 static void forget_past(struct ec2_warned *w, int64_t now)
 {
-	struct map *left = map_new(free);
 	struct map_iter it;
 
 	map_for_each (it, w->of) {
-		const struct entry *x = it.value;
-		struct entry *copy;
-
-		if (is_past(x, now))
-			continue;
-		copy = mem_new(struct entry);
-		*copy = *x;
-		map_put(left, it.key, copy);
+		if (is_past(it.value, now))
+			map_del(w->of, it.key);
 	}
-	map_free(w->of);
-	w->of = left;
 }
 
 void ec2_warned_put(struct ec2_warned *w, const struct ec2_event *e, int64_t now)
