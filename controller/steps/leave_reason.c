@@ -299,6 +299,12 @@ static struct leave for_home(struct life *l, const struct node_claim *n)
 	return home_leave(&d, loop_wall(l->c->loop));
 }
 
+static struct leave risk_leave(int64_t deadline)
+{
+	return (struct leave){
+		.reason = LEAVE_AT_RISK, .deadline = deadline, .stop = true, .saves = LEAVE_SAVED};
+}
+
 /* Returns the leave of an instance that the cloud expects to interrupt, if its pods would save
  * their work; otherwise .reason is NULL. A recommendation that came before the machine began to
  * serve, or before a drain of it was withdrawn, has no effect. */
@@ -309,12 +315,10 @@ static struct leave for_risk(struct life *l, struct tenant *t, const struct node
 
 	if (!x || !x->at_risk_since || /* mutant: risk-of-the-future */ x->at_risk_since > now ||
 	    /* mutant: ec2-risk-again */ x->at_risk_since < l->m->status.state_since ||
-	    !checkpoint_needed(t, n) || !budget_left(l, n, LEAVE_AT_RISK))
+	    /* mutant: risk-without-checkpoint */ !checkpoint_needed(t, n) ||
+	    !budget_left(l, n, LEAVE_AT_RISK))
 		return (struct leave){0};
-	return (struct leave){.reason = LEAVE_AT_RISK,
-			      .deadline = now + n->spec.termination_grace_period,
-			      .stop = true,
-			      .saves = LEAVE_SAVED};
+	return risk_leave(now + n->spec.termination_grace_period);
 }
 
 struct health {
@@ -527,10 +531,7 @@ static struct leave still_ourselves(const struct life *l, const struct node_clai
 		}
 	}
 	if (str_eq(was->reason, LEAVE_AT_RISK))
-		return (struct leave){.reason = LEAVE_AT_RISK,
-				      .deadline = ends,
-				      .stop = true,
-				      .saves = LEAVE_SAVED};
+		return risk_leave(ends);
 	if (str_eq(was->reason, LEAVE_MOVED_HOME)) {
 		struct homeward_drain d;
 
