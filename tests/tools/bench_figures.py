@@ -111,8 +111,9 @@ GROUPS = [
         ("agent_home_s", "kernel start until the agent has connected"),
         ("agent_image_mib", "size of the agent's boot image"),
         ("image_write_ratio", "speed of writing an OS image, divided by that of the slower of network and disk"),
-        ("image_write_dense_ratio", "the same for an image without runs of zeros"),
-        ("image_write_stage_ratio", "the same, divided by the slowest of network, disk and processors"),
+        ("image_write_bound", "the same, if no processor had been idle during the write"),
+        ("image_write_dense_ratio", "speed of writing an image without runs of zeros, divided by the same"),
+        ("image_write_dense_bound", "the same, if no processor had been idle during the write"),
         ("wipe_overwrite_ratio", "speed of overwriting a drive, divided by that of fio"),
     ]),
     ("Embedded API server", [
