@@ -1,6 +1,7 @@
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -23,6 +24,19 @@ char *mem_printf(const char *fmt, ...)
 /* Replaces a text that is stored for long: *slot is NULL or a text that its owner frees. The new
  * text is cut to size - 1 bytes. text NULL or "": sets *slot to NULL. */
 void mem_save(char **slot, size_t size, const char *text);
+
+/*
+ * Freed memory waits a second for reuse before it returns to the system (keep, as in a new
+ * program), or returns at once. To keep it makes plans in a row a quarter faster. To return it
+ * while the controller reads its objects for the first time makes it 2 to 5 % smaller afterwards
+ * too, because the objects then lie closer together. No effect with an allocator other than
+ * jemalloc.
+ */
+void mem_keep_freed(bool keep);
+
+/* Returns memory to the system whose second is over. The allocator does so by itself only while the
+ * program allocates. */
+void mem_give_back(void);
 
 /* Makes jansson, too, abort if an allocation fails, and seeds jansson's hash. Must be the first
  * call in main(). */

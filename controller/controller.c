@@ -578,6 +578,7 @@ struct controller *controller_new(struct loop_group *g, struct http *h,
 		.arg = c,
 	};
 
+	mem_keep_freed(false); /* Until the first plan. */
 	c->agent_image = mem_strdup(o->agent_image);
 	c->agent_image_key = mem_strdup(o->agent_image_key);
 	c->on_ready = o->on_ready;

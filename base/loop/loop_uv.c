@@ -25,7 +25,12 @@ struct loop_uv {
 	/* Handle that makes uv_run() wait even while no other handle is active. */
 	uv_async_t alive;
 	struct list children;
+	/* Time of the last mem_give_back(). */
+	int64_t gave_back_at;
 };
+
+/* Interval in which a loop that has nothing to do returns freed memory to the system. */
+enum { GIVE_BACK_MS = 1000 };
 
 static struct loop_uv *uv_of(struct loop *l)
 {
@@ -101,6 +106,10 @@ static bool uv_ops_wait(struct loop *l, int64_t timeout_ms)
 	if (timeout_ms == 0) {
 		uv_run(&u->uv, UV_RUN_NOWAIT);
 		return true;
+	}
+	if (loop_now(l) - u->gave_back_at >= GIVE_BACK_MS) {
+		u->gave_back_at = loop_now(l);
+		mem_give_back();
 	}
 	if (timeout_ms > 0) {
 		/* Use a repeating timer. uv_run() runs due timers before it waits; a one-shot timer

@@ -429,6 +429,7 @@ static void on_plan(void *arg)
 	sending_each(s->sending, on_its_way, breaker);
 	s->stops_end = stops_put(&s->stops, breaker, world_sync_world(s->sync));
 	s->began = loop_now(c->loop);
+	mem_keep_freed(true);
 	s->run = plan_begin(world_sync_world(s->sync), loop_wall(c->loop), s->arena);
 	loop_timer_start(&s->slice, 0);
 }

@@ -9,8 +9,8 @@
  *   image_write_ratio        the writer's rate relative to the slower of network and disk
  *   image_write_dense_ratio  the same ratio for an image without runs of zeros
  *   image_write_bound, image_write_dense_bound
- *                            these ratios, if no processor had been idle during the write: with
- *                            so many processors, the work as it is allows no more
+ *                            these ratios, if no processor had been idle during the write: the
+ *                            writer as it is reaches no more on the computer's processors
  *
  * The image is half zeros, and half bytes that compress to about a half, as in OS images, in frames
  * as pzstd makes them. Zeros are written with the zero operation, as on a drive with Write Zeroes;

@@ -3,10 +3,12 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <jansson.h>
+#include "base/loop/loop_uv.h"
 #include "base/mem.h"
 
 static void memory_is_zeroed(void **state)
@@ -142,6 +144,85 @@ static void jansson_works_with_our_allocator(void **state)
 	json_decref(o);
 }
 
+/* --- returning freed memory ------------------------------------------------------------------- */
+
+/* A function of jemalloc; NULL in the forms of the tests that have another allocator, which these
+ * tests do not judge. */
+extern int mallctl(const char *name, void *old, size_t *old_size, void *with, size_t size)
+	__attribute__((weak));
+
+enum { MANY = 4096, SIZE = 16 * 1024, MIB = 1024 * 1024 };
+
+static long resident(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long all, pages;
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%ld %ld", &all, &pages), 2);
+	(void)fclose(f);
+	return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* Allocates 64 MiB, writes them and frees them. */
+static void use_much(void)
+{
+	static char *v[MANY];
+
+	for (int i = 0; i < MANY; i++)
+		v[i] = memset(mem_alloc(SIZE), i, SIZE);
+	for (int i = 0; i < MANY; i++)
+		free(v[i]);
+}
+
+static void freed_memory_returns_at_once_if_it_is_not_kept(void **state)
+{
+	const long before = resident();
+
+	(void)state;
+	mem_keep_freed(false);
+	use_much();
+	mem_keep_freed(true);
+	if (mallctl)
+		assert_true(resident() < before + 16 * MIB);
+}
+
+struct waiting {
+	struct loop *l;
+	struct loop_timer timer;
+	long goal;
+	int64_t until;
+};
+
+static void look(void *arg)
+{
+	struct waiting *w = arg;
+
+	if (!mallctl || resident() < w->goal || loop_now(w->l) > w->until)
+		loop_stop(w->l);
+	else
+		loop_timer_start(&w->timer, 100);
+}
+
+/* Nothing is allocated meanwhile, so that only the loop can return it. */
+static void kept_memory_returns_while_the_loop_waits(void **state)
+{
+	struct loop *l = loop_uv_new();
+	struct loop_group *g = loop_group_new(l, "test");
+	struct waiting w = {.l = l, .goal = resident() + 16 * MIB, .until = loop_now(l) + 60000};
+
+	(void)state;
+	loop_timer_init(&w.timer, g, look, &w);
+	use_much();
+	loop_timer_start(&w.timer, 0);
+	loop_run(l);
+	if (mallctl)
+		assert_true(resident() < w.goal);
+	loop_group_drop(g);
+	loop_group_free(g);
+	loop_free(l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +233,8 @@ int main(void)
 		cmocka_unit_test(a_saved_text_replaces_the_one_before),
 		cmocka_unit_test(failing_ends_the_program),
 		cmocka_unit_test(jansson_works_with_our_allocator),
+		cmocka_unit_test(freed_memory_returns_at_once_if_it_is_not_kept),
+		cmocka_unit_test(kept_memory_returns_while_the_loop_waits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
