@@ -179,10 +179,10 @@ struct machine_failure {
 	 * (controller/rules/promise.h) */
 	const char *template_;
 };
-/* Why a serving machine leaves its tenant, and what happens after the wipe. Present until the
- * machine is free, quarantined or retired (steps/leave_reason.h). */
 /* All values of status.leave.reason (LEAVE_* of api/annotations.h), NULL-terminated */
 extern const char *const machine_leave_reasons[];
+/* Why a serving machine leaves its tenant, and what happens after the wipe. Present until the
+ * machine is free, quarantined or retired (steps/leave_reason.h). */
 struct machine_leave {
 	/* one of LEAVE_* (api/annotations.h) */
 	const char *reason;

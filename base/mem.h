@@ -26,7 +26,7 @@ char *mem_printf(const char *fmt, ...)
 void mem_save(char **slot, size_t size, const char *text);
 
 /*
- * Freed memory waits a second for reuse before it returns to the system (keep, as in a new
+ * Freed memory waits a second for reuse before the kernel gets it back (keep, as in a new
  * program), or returns at once. To keep it makes plans in a row a quarter faster. To return it
  * while the controller reads its objects for the first time makes it 2 to 5 % smaller afterwards
  * too, because the objects then lie closer together. No effect with an allocator other than
@@ -34,7 +34,7 @@ void mem_save(char **slot, size_t size, const char *text);
  */
 void mem_keep_freed(bool keep);
 
-/* Returns memory to the system whose second is over. The allocator does so by itself only while the
+/* Returns memory to the kernel whose second is over. The allocator does so by itself only while the
  * program allocates. */
 void mem_give_back(void);
 
