@@ -23,13 +23,13 @@
 
 #define OUT_MAX (64u << 20)
 
-enum format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_FOCUS, FORMAT_OPENCOST, FORMATS };
+enum cost_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_FOCUS, FORMAT_OPENCOST, FORMATS };
 static const char *const formats[FORMATS] = {"table", "json", "csv", "focus", "opencost"};
 
 struct cost {
 	struct cli_options o;
 	const char *month, *tenant, *type, *ns;
-	enum format format;
+	enum cost_format format;
 	struct cli_client c;
 	struct arena *a;
 	struct cost_rows rows;
@@ -77,7 +77,7 @@ static error_t parse(int key, char *arg, struct argp_state *st)
 	case 'o':
 		for (int f = 0; f < FORMATS; f++)
 			if (str_eq(arg, formats[f])) {
-				w->format = (enum format)f;
+				w->format = (enum cost_format)f;
 				return 0;
 			}
 		argp_error(st, "--output: want table, json, csv, focus or opencost, got '%s'", arg);

@@ -71,7 +71,7 @@ int cli_do_status(struct cli_client *c, const struct view_where *w)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-struct options {
+struct status_options {
 	struct cli_options o;
 	struct view_where w;
 };
@@ -80,7 +80,7 @@ static const struct argp_option options[] = {VIEW_CLIENT_OPTIONS, CLI_OPTION_ROW
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct options *x = st->input;
+	struct status_options *x = st->input;
 	error_t rc = view_client_option(key, arg, &x->w);
 
 	if (key == ARGP_KEY_ARG)
@@ -105,7 +105,7 @@ static const struct argp argp = {
 
 int cli_status(int argc, char **argv)
 {
-	struct options x = {.w.ns = "drover-system"};
+	struct status_options x = {.w.ns = "drover-system"};
 	struct cli_client c;
 	int status;
 

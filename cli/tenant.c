@@ -25,7 +25,7 @@
 
 #define CHART_LABELS "app=vcluster,release,!vcluster.loft.sh/managed-by"
 
-struct found {
+struct found_cluster {
 	const char *ns, *name, *server, *join;
 };
 struct tenant_import {
@@ -33,7 +33,7 @@ struct tenant_import {
 	const struct cli_import *want;
 	struct arena *a;
 	struct {
-		struct found *v;
+		struct found_cluster *v;
 		size_t n, cap;
 	} found;
 	/* "NAMESPACE/NAME" of a kubeconfig Secret -> name of the VirtualCluster that refers to the
@@ -101,7 +101,7 @@ static void on_service(json_t *o, void *arg)
 	const json_t *balancer = json_array_get(json_at(o, "status", "loadBalancer", "ingress"), 0);
 	const char *outside =
 		str_or(json_str_at(balancer, "ip"), json_str_at(balancer, "hostname"));
-	struct found f = {.ns = arena_strdup(m->a, ns), .name = arena_strdup(m->a, name)};
+	struct found_cluster f = {.ns = arena_strdup(m->a, ns), .name = arena_strdup(m->a, name)};
 
 	/* Accept only the Service whose name is that of the release. The release has more Services,
 	 * such as NAME-headless. */
@@ -119,7 +119,7 @@ static void on_service(json_t *o, void *arg)
 
 /* Returns the kind of the workload that runs the vCluster's control plane, "StatefulSet" or
  * "Deployment"; NULL: neither exists with the vCluster's name. */
-static const char *control_plane(struct tenant_import *m, const struct found *f)
+static const char *control_plane(struct tenant_import *m, const struct found_cluster *f)
 {
 	static const struct kube_resource *const kinds[] = {&KUBE_STATEFULSETS, &KUBE_DEPLOYMENTS};
 	struct err e;
@@ -150,8 +150,8 @@ static json_t *object_of(const char *version, const char *kind, const char *name
 			 "metadata", "name", name, "namespace", ns);
 }
 
-static json_t *tenant_of(const struct tenant_import *m, const struct found *f, const char *name,
-			 const char *secret, const char *runs)
+static json_t *tenant_of(const struct tenant_import *m, const struct found_cluster *f,
+			 const char *name, const char *secret, const char *runs)
 {
 	json_t *o = object_of(OBJECT_API_VERSION, "VirtualCluster", name, NULL);
 	json_t *spec =
@@ -170,7 +170,7 @@ static json_t *tenant_of(const struct tenant_import *m, const struct found *f, c
 /* Adds a Role and a RoleBinding as in deploy/tenant-kubeconfig.yaml to the printed objects. They
  * let drover read the kubeconfig Secret, and the workload if runs is set. runs: "StatefulSet",
  * "Deployment" or NULL. */
-static void add_rights(struct tenant_import *m, const struct found *f, const char *secret,
+static void add_rights(struct tenant_import *m, const struct found_cluster *f, const char *secret,
 		       const char *runs)
 {
 	const char *name = arena_printf(m->a, "drover-kubeconfig-%s", f->name),
@@ -197,7 +197,7 @@ static void add_rights(struct tenant_import *m, const struct found *f, const cha
 	json_array_append_new(m->objects, binding);
 }
 
-static void import_one(struct tenant_import *m, const struct found *f)
+static void import_one(struct tenant_import *m, const struct found_cluster *f)
 {
 	const char *secret = arena_printf(m->a, "vc-%s", f->name);
 	const char *known = json_string_value(
@@ -260,7 +260,7 @@ static void print(struct tenant_import *m)
 
 static int by_place(const void *a, const void *b)
 {
-	const struct found *x = a, *y = b;
+	const struct found_cluster *x = a, *y = b;
 	int rc = strcmp(x->ns, y->ns);
 
 	return rc ? rc : strcmp(x->name, y->name);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-struct count {
+struct gauge_count {
 	double n;
 };
 
@@ -26,10 +26,10 @@ struct map *gauge_counts_new(void)
 
 void gauge_counts_add(struct map *counts, const char *what, double n)
 {
-	struct count *c = map_get(counts, what);
+	struct gauge_count *c = map_get(counts, what);
 
 	if (!c) {
-		c = mem_new(struct count);
+		c = mem_new(struct gauge_count);
 		map_put(counts, what, c);
 	}
 	c->n += n;
@@ -40,7 +40,7 @@ void gauge_counts_reset(struct map *counts)
 	struct map_iter it;
 
 	map_for_each (it, counts)
-		((struct count *)it.value)->n = 0;
+		((struct gauge_count *)it.value)->n = 0;
 }
 
 void gauge_counts_show(struct metric *gauge, const struct map *counts)
@@ -49,7 +49,7 @@ void gauge_counts_show(struct metric *gauge, const struct map *counts)
 
 	metric_zero(gauge);
 	map_for_each (it, counts)
-		metric_add(gauge, LABELS(it.key), ((struct count *)it.value)->n);
+		metric_add(gauge, LABELS(it.key), ((struct gauge_count *)it.value)->n);
 }
 
 void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts)
@@ -62,6 +62,6 @@ void gauge_counts_show_pairs(struct metric *gauge, const struct map *counts)
 		const char *slash = strrchr(it.key, '/');
 
 		str_format(first, sizeof(first), "%.*s", (int)(slash - it.key), it.key);
-		metric_add(gauge, LABELS(first, slash + 1), ((struct count *)it.value)->n);
+		metric_add(gauge, LABELS(first, slash + 1), ((struct gauge_count *)it.value)->n);
 	}
 }

@@ -24,14 +24,14 @@
 #define ROUNDS 120
 #define SYSTEMS 16
 
-enum step { READ_SYSTEM, READ_ABILITIES, READ_MEDIA, READ_DRIVES, LOG_OUT };
+enum bmc_check_step { READ_SYSTEM, READ_ABILITIES, READ_MEDIA, READ_DRIVES, LOG_OUT };
 
 struct bmc_check {
 	struct bmc_check_spec s;
 	struct redfish *r;
 	struct loop_timer again;
 	struct loop_defer stop;
-	enum step step;
+	enum bmc_check_step step;
 	unsigned tries, rounds, wrong;
 	bool stopped;
 	/* First error of the present step */
@@ -269,7 +269,7 @@ static const char *why(const struct bmc_check *c, const struct err *e)
 	return c->tries > 0 ? c->first.text : e->text;
 }
 
-static void go_on(struct bmc_check *c, enum step step)
+static void go_on(struct bmc_check *c, enum bmc_check_step step)
 {
 	c->step = step;
 	c->tries = 0;

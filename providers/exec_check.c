@@ -24,7 +24,7 @@
 struct exec_check;
 enum verdict { FINE, NOTE, WRONG, AGAIN };
 
-struct step {
+struct exec_check_step {
 	const char *of, *mend;
 	bool changes;
 	/* Request as JSON, without the members machine, operation and fence */
@@ -50,7 +50,7 @@ struct exec_check {
 	struct child *child;
 	struct child_call *call;
 	struct loop_timer timer;
-	const struct step *step;
+	const struct exec_check_step *step;
 	json_t *findings;
 	/* UUID that the program reported for the machine; "": none */
 	char uuid[UUID_TEXT];
@@ -358,7 +358,7 @@ static enum verdict is_gone(struct exec_check *c, const json_t *reply, const str
 #define LAUNCH                                                                                     \
 	"{\"op\":\"launch\",\"image\":null,\"userData\":\"IyEvYmluL3RydWUK\",\"count\":1,"         \
 	"\"maxMicrosPerHour\":-1}"
-static const struct step cloud_steps[] = {
+static const struct exec_check_step cloud_steps[] = {
 	{.of = "ping",
 	 .request = "{\"op\":\"ping\"}",
 	 .judge = done_fine,
@@ -434,7 +434,7 @@ static const struct step cloud_steps[] = {
 #define MEND_FENCE                                                                                 \
 	"store the highest fence of each machine so that it survives a restart, and refuse a "     \
 	"lower fence with an error of kind conflict"
-static const struct step steps[] = {
+static const struct exec_check_step steps[] = {
 	{.of = "ping",
 	 .request = "{\"op\":\"ping\"}",
 	 .judge = done_fine,
@@ -592,7 +592,7 @@ static void start(struct exec_check *c)
 static void found(struct exec_check *c, enum verdict v, const char *says)
 {
 	static const char *const results[] = {"ok", "note", "wrong", "wrong"};
-	const struct step *s = c->step;
+	const struct exec_check_step *s = c->step;
 
 	c->wrong += v >= WRONG;
 	json_array_append_new(c->findings,
@@ -602,9 +602,9 @@ static void found(struct exec_check *c, enum verdict v, const char *says)
 
 /* Returns the step after s. If the program does not support the change that s requests, the next
  * step is skipped as well when it has the same subject (step.of): it would observe that change. */
-static const struct step *after(const struct step *s, enum verdict v)
+static const struct exec_check_step *after(const struct exec_check_step *s, enum verdict v)
 {
-	const struct step *next = s + 1;
+	const struct exec_check_step *next = s + 1;
 
 	return v == NOTE && s->judge == unsupported_is_fine && str_eq(next->of, s->of) ? next + 1
 										       : next;
@@ -648,7 +648,7 @@ static void on_reply(const json_t *reply, int64_t sent_at, const struct err *e, 
 static void ask(void *arg)
 {
 	struct exec_check *c = arg;
-	const struct step *s = c->step;
+	const struct exec_check_step *s = c->step;
 	json_t *q = json_loads(s->request, 0, NULL);
 
 	if (c->restart)

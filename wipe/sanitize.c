@@ -32,7 +32,7 @@ int64_t sanitize_stall_ms(enum sanitize_action action, int64_t expected_ms, int6
 }
 
 /* Progress of a Sanitize over time. */
-struct pace {
+struct sanitize_pace {
 	enum sanitize_action action;
 	const char *what;
 	/* moved, heard: monotonic ms of the last progress and of the last reply. longest: longest
@@ -43,7 +43,7 @@ struct pace {
 
 /* Records the reported progress. -1: progress decreased, or there was none for longer than the
  * limit. */
-static int take_step(struct sanitize *s, struct pace *p, unsigned progress, struct err *e)
+static int take_step(struct sanitize *s, struct sanitize_pace *p, unsigned progress, struct err *e)
 {
 	int64_t limit = sanitize_stall_ms(p->action, s->expected_ms, p->longest);
 
@@ -71,7 +71,7 @@ enum sanitize_end sanitize_follow(struct sanitize *s, enum sanitize_action actio
 							      unsigned *progress),
 				  struct err *e)
 {
-	struct pace pace = {.action = action, .what = what, .moved = now_ms()};
+	struct sanitize_pace pace = {.action = action, .what = what, .moved = now_ms()};
 	long poll_ms = POLL_FIRST_MS;
 
 	pace.heard = pace.moved;

@@ -20,11 +20,11 @@
 #define FILES 16
 #define OUT_MAX ((size_t)64 << 20)
 
-enum format { TABLE, JSON, SVG };
+enum simulate_format { TABLE, JSON, SVG };
 struct simulate_args {
 	const char *paths[FILES];
 	size_t npaths;
-	enum format format;
+	enum simulate_format format;
 	const char *changes[CHANGES];
 	size_t nchanges;
 };

@@ -49,12 +49,12 @@ static int unknown(const char *change, struct err *e)
 
 /* --- machines --------------------------------------------------------------------------------- */
 
-struct found {
+struct found_type {
 	const char *provider, *type;
 	size_t n;
 };
 
-static void find_types(const struct scenario_file *f, const char *type, struct found *out)
+static void find_types(const struct scenario_file *f, const char *type, struct found_type *out)
 {
 	json_t *t;
 	size_t k;
@@ -77,7 +77,7 @@ static void find_types(const struct scenario_file *f, const char *type, struct f
 static int more_machines(struct scenario_file *f, const char *type, const char *value,
 			 const char *change, struct err *e)
 {
-	struct found t = {0};
+	struct found_type t = {0};
 	json_t *list, *spec;
 	int64_t n;
 

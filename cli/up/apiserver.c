@@ -15,7 +15,7 @@
 #include "cli/cli.h"
 #include "cli/up/server.h"
 
-struct options {
+struct apiserver_options {
 	const char *data, *listen, *kubeconfig;
 };
 
@@ -34,7 +34,7 @@ static const struct argp_option options[] = {
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct options *o = st->input;
+	struct apiserver_options *o = st->input;
 
 	switch (key) {
 	case 'd':
@@ -74,7 +74,8 @@ static void on_signal(int signum, void *arg)
 	loop_stop(arg);
 }
 
-static int start(struct loop_group *g, const struct options *o, struct up_server **s, struct err *e)
+static int start(struct loop_group *g, const struct apiserver_options *o, struct up_server **s,
+		 struct err *e)
 {
 	const struct up_server_spec spec = {.folder = o->data, .listen = o->listen};
 	const char *file = o->kubeconfig;
@@ -96,7 +97,7 @@ static int start(struct loop_group *g, const struct options *o, struct up_server
 
 int cli_apiserver(int argc, char **argv)
 {
-	struct options o = {.listen = "127.0.0.1:6443"};
+	struct apiserver_options o = {.listen = "127.0.0.1:6443"};
 	struct up_server *server = NULL;
 	struct loop_signal *term, *intr;
 	struct loop_group *group;

@@ -45,7 +45,7 @@ struct boot_media_item {
 	struct list readers;
 };
 
-struct reader {
+struct media_reader {
 	struct list link;
 	/* Item that is being downloaded; NULL after the item was closed */
 	struct boot_media_item *item;
@@ -179,7 +179,7 @@ void boot_media_close(struct boot_media_item *i)
 {
 	if (!i)
 		return;
-	list_for_each (r, &i->readers, struct reader, link) {
+	list_for_each (r, &i->readers, struct media_reader, link) {
 		list_remove(&r->link);
 		r->item = NULL;
 	}
@@ -193,7 +193,7 @@ void boot_media_close(struct boot_media_item *i)
 
 static int64_t read_image(char *out, size_t max, uint64_t pos, void *arg)
 {
-	struct reader *r = arg;
+	struct media_reader *r = arg;
 	const struct boot_media *m;
 	size_t n, from, to;
 
@@ -213,7 +213,7 @@ static int64_t read_image(char *out, size_t max, uint64_t pos, void *arg)
 
 static void read_done(void *arg)
 {
-	struct reader *r = arg;
+	struct media_reader *r = arg;
 
 	if (r->item)
 		list_remove(&r->link);
@@ -226,7 +226,7 @@ static void on_get(struct httpd_req *q, void *arg)
 	const struct boot_media *m = door->media;
 	struct boot_media_item *i = map_get(m->items, str_or(httpd_segment(q, 0), ""));
 	struct httpd_content c;
-	struct reader *r;
+	struct media_reader *r;
 
 	if (!i || /* mutant: media-in-the-clear */ (i->tls_only && !door->tls) ||
 	    /* mutant: media-for-all */
@@ -237,7 +237,7 @@ static void on_get(struct httpd_req *q, void *arg)
 		httpd_reply_json(q, 404, "{\"error\":\"no such medium\"}");
 		return;
 	}
-	r = mem_new(struct reader);
+	r = mem_new(struct media_reader);
 	r->item = i;
 	list_push_back(&i->readers, &r->link);
 	c = (struct httpd_content){

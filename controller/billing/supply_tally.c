@@ -27,7 +27,7 @@ struct tally_group {
 	struct supply_claims claims;
 };
 
-enum kind { MACHINES, CLAIMS, KINDS };
+enum tally_kind { MACHINES, CLAIMS, KINDS };
 
 struct tally_counts {
 	/* Key: name of an object; value: struct tally_group, owned by `groups` */
@@ -47,7 +47,7 @@ struct supply_tally {
 	/* The check in progress; arena NULL: none is in progress */
 	struct arena *arena;
 	struct sweep sweep;
-	enum kind checks;
+	enum tally_kind checks;
 	/* Number of corrections */
 	size_t corrected;
 };
@@ -102,7 +102,7 @@ static const char *claim_key(const struct context *c, const struct node_claim *n
 	return arena_printf(a, "%s/%s/%s/%s", g->pool, g->tenant, g->provider, g->instance_type);
 }
 
-static const char *key_of(const struct supply_tally *t, enum kind k, const char *name,
+static const char *key_of(const struct supply_tally *t, enum tally_kind k, const char *name,
 			  struct arena *a, struct tally_group *as)
 {
 	const struct kube_entry *en = kube_cache_get(t->c->cache[kinds[k]], "", name);
@@ -145,7 +145,7 @@ static struct tally_group *group_new(struct tally_counts *l, const char *key,
 }
 
 /* Moves the object to the group of its present properties. True: it was in another one. */
-static bool put(struct supply_tally *t, enum kind k, const char *name)
+static bool put(struct supply_tally *t, enum tally_kind k, const char *name)
 {
 	OWN(arena) a = arena_new();
 	struct tally_counts *l = &t->of[k];
@@ -170,7 +170,7 @@ static bool put(struct supply_tally *t, enum kind k, const char *name)
 
 /* --- marks ------------------------------------------------------------------------------------ */
 
-static void mark(struct supply_tally *t, enum kind k, const char *name)
+static void mark(struct supply_tally *t, enum tally_kind k, const char *name)
 {
 	if (!t->all && !map_has(t->of[k].marked, name))
 		map_put(t->of[k].marked, name, t);
@@ -203,7 +203,7 @@ static void mark_each(struct supply_tally *t)
 	struct map_iter it;
 
 	t->all = false;
-	for (enum kind k = 0; k < KINDS; k++) {
+	for (enum tally_kind k = 0; k < KINDS; k++) {
 		kube_cache_each(t->c->cache[kinds[k]], mark_entry, t->of[k].marked);
 		map_for_each (it, t->of[k].rows)
 			mark(t, k, it.key);
@@ -216,7 +216,7 @@ bool supply_tally_step(struct supply_tally *t, size_t most)
 
 	if (t->all)
 		mark_each(t);
-	for (enum kind k = 0; k < KINDS; k++)
+	for (enum tally_kind k = 0; k < KINDS; k++)
 		map_for_each (it, t->of[k].marked) {
 			if (!most--)
 				return true;
@@ -344,7 +344,7 @@ struct supply_tally *supply_tally_new(struct context *c)
 
 	t->c = c;
 	t->all = true;
-	for (enum kind k = 0; k < KINDS; k++)
+	for (enum tally_kind k = 0; k < KINDS; k++)
 		t->of[k] = (struct tally_counts){map_new(NULL), map_new(group_free), map_new(NULL)};
 	loop_timer_init(&t->timer, c->group, check, t);
 	loop_timer_start(&t->timer, SUPPLY_TALLY_CHECK_MS);
@@ -357,7 +357,7 @@ void supply_tally_free(struct supply_tally *t)
 		return;
 	loop_timer_stop(&t->timer);
 	arena_free(t->arena);
-	for (enum kind k = 0; k < KINDS; k++) {
+	for (enum tally_kind k = 0; k < KINDS; k++) {
 		map_free(t->of[k].rows);
 		map_free(t->of[k].groups);
 		map_free(t->of[k].marked);

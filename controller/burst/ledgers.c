@@ -14,11 +14,11 @@
 
 struct ledgers {
 	struct context *c;
-	/* Key: name of a BurstLedger; value: struct entry */
+	/* Key: name of a BurstLedger; value: struct kept_ledger */
 	struct map *entries;
 };
 
-struct entry {
+struct kept_ledger {
 	/* The object is the BurstLedger. */
 	struct reconciled it;
 	struct ledgers *owner;
@@ -33,7 +33,7 @@ static bool is_asked(const struct burst_ledger *l)
 
 static void on_written(json_t *o, const struct err *e, void *arg)
 {
-	struct entry *en = arg;
+	struct kept_ledger *en = arg;
 	struct context *c = en->owner->c;
 	const struct burst_ledger *l = CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, en->it.name);
 	const struct burst_ledger_done *r =
@@ -74,7 +74,7 @@ static json_t *resets_of(const struct burst_ledger *l, const struct strings *amo
 	return json_incref(json_at(o, "status", "resets"));
 }
 
-static void reset(struct entry *en, const struct burst_ledger *l)
+static void reset(struct kept_ledger *en, const struct burst_ledger *l)
 {
 	struct context *c = en->owner->c;
 	OWN(arena) a = arena_new();
@@ -89,7 +89,7 @@ static void reset(struct entry *en, const struct burst_ledger *l)
 
 static void look(void *arg)
 {
-	struct entry *en = arg;
+	struct kept_ledger *en = arg;
 	struct context *c = en->owner->c;
 	const struct burst_ledger *l = CTX_GET(c, OBJECT_BURST_LEDGER, burst_ledger, en->it.name);
 
@@ -107,7 +107,7 @@ static void look(void *arg)
 
 void ledgers_kick(struct ledgers *s, const char *name)
 {
-	struct entry *en = reconciled_get(s->entries, name, sizeof(*en), s->c, look);
+	struct kept_ledger *en = reconciled_get(s->entries, name, sizeof(*en), s->c, look);
 
 	en->owner = s;
 	reconciled_kick(&en->it);

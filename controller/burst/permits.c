@@ -12,14 +12,14 @@
 
 #define MARK "/permit/" /* Part of the name of each machine of a permit */
 
-struct kept {
+struct kept_permit {
 	struct permit it;
 	struct arena *arena;
 	bool planned, used;
 };
 
 struct permits {
-	/* Key: id of a permit; value: struct kept */
+	/* Key: id of a permit; value: struct kept_permit */
 	struct map *map;
 	void (*changed)(const struct permit *p, void *arg);
 	void *arg;
@@ -32,7 +32,7 @@ static const char *id_of(const char *tenant, const char *work, bool gang, struct
 
 static void kept_free(void *p)
 {
-	struct kept *k = p;
+	struct kept_permit *k = p;
 
 	arena_free(k->arena);
 	free(k);
@@ -73,7 +73,7 @@ static const char *gang_uid(const struct permit *p, struct arena *a)
 
 void permits_add(struct permits *s, const struct permit *p, bool gang)
 {
-	struct kept *k = mem_new(struct kept);
+	struct kept_permit *k = mem_new(struct kept_permit);
 
 	k->arena = arena_new();
 	copy(&k->it, p, k->arena);
@@ -87,7 +87,7 @@ static const struct permit *find(const struct permits *s, const char *tenant, co
 				 bool gang)
 {
 	OWN(arena) a = arena_new();
-	const struct kept *k = map_get(s->map, id_of(tenant, work, gang, a));
+	const struct kept_permit *k = map_get(s->map, id_of(tenant, work, gang, a));
 
 	return k ? &k->it : NULL;
 }
@@ -109,7 +109,7 @@ const struct permit *permits_of_pod(const struct permits *s, const struct world_
 	return find(s, p->tenant, arena_printf(a, "%s/%s", p->ns, p->name), false);
 }
 
-static struct kept *of_machine(const struct permits *s, const char *machine)
+static struct kept_permit *of_machine(const struct permits *s, const char *machine)
 {
 	OWN(arena) a = arena_new();
 	const char *mark = machine ? strstr(machine, MARK) : NULL;
@@ -124,7 +124,7 @@ static struct kept *of_machine(const struct permits *s, const char *machine)
 
 const struct permit *permits_of_machine(const struct permits *s, const char *machine)
 {
-	const struct kept *k = of_machine(s, machine);
+	const struct kept_permit *k = of_machine(s, machine);
 
 	return k ? &k->it : NULL;
 }
@@ -144,12 +144,12 @@ void permits_each(const struct permits *s, void (*fn)(const struct permit *p, vo
 	struct map_iter it;
 
 	map_for_each (it, s->map)
-		fn(&((struct kept *)it.value)->it, arg);
+		fn(&((struct kept_permit *)it.value)->it, arg);
 }
 
 void permits_used(struct permits *s, const char *machine)
 {
-	struct kept *k = of_machine(s, machine);
+	struct kept_permit *k = of_machine(s, machine);
 
 	if (k)
 		k->used = true;
@@ -157,7 +157,7 @@ void permits_used(struct permits *s, const char *machine)
 
 void permits_count(struct permits *s, const char *machine)
 {
-	struct kept *k = of_machine(s, machine);
+	struct kept_permit *k = of_machine(s, machine);
 
 	if (k)
 		k->it.gang.size++;
@@ -168,11 +168,11 @@ void permits_begin(struct permits *s)
 	struct map_iter it;
 
 	map_for_each (it, s->map)
-		((struct kept *)it.value)->planned = true;
+		((struct kept_permit *)it.value)->planned = true;
 }
 
 /* Removes the permit from the map before calling changed(), which looks up permits. */
-static void drop(struct permits *s, struct kept *k)
+static void drop(struct permits *s, struct kept_permit *k)
 {
 	(void)map_take(s->map, k->it.id);
 	s->changed(&k->it, s->arg);
@@ -185,7 +185,7 @@ void permits_end(struct permits *s, void (*over)(const struct permit *p, bool us
 	struct map_iter it;
 
 	map_for_each (it, s->map) {
-		struct kept *k = it.value;
+		struct kept_permit *k = it.value;
 
 		if (!k->planned)
 			continue;

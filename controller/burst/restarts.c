@@ -65,7 +65,7 @@ json_t *burst_moves_with(const struct burst_ledger *l, const struct node_claim *
 	return encode(&out, "moves");
 }
 
-struct search {
+struct ledger_search {
 	const struct burst_work *w;
 	int64_t now, found;
 };
@@ -73,7 +73,7 @@ struct search {
 static bool add_ledger(const struct kube_entry *en, void *arg)
 {
 	const struct burst_ledger *l = en->object;
-	struct search *s = arg;
+	struct ledger_search *s = arg;
 
 	for (size_t i = 0; i < l->status.restarts.n; i++) {
 		const struct burst_ledger_restart *x = &l->status.restarts.v[i];
@@ -86,7 +86,7 @@ static bool add_ledger(const struct kube_entry *en, void *arg)
 
 void burst_restarts_put(const struct context *c, struct burst_work *w)
 {
-	struct search s = {.w = w, .now = loop_wall(c->loop)};
+	struct ledger_search s = {.w = w, .now = loop_wall(c->loop)};
 
 	kube_cache_each(c->cache[OBJECT_BURST_LEDGER], add_ledger, &s);
 	if (s.found > w->restarts)

@@ -284,7 +284,7 @@ static bool is_free(const struct node_claim *n, const struct machine *m)
 	return !i || !i->attempt || (i->refused_time && str_empty(i->id));
 }
 
-struct find {
+struct claim_search {
 	const char *uid;
 	bool found;
 };
@@ -292,7 +292,7 @@ struct find {
 static bool find_claim(const struct kube_entry *en, void *arg)
 {
 	const struct node_claim *n = en->object;
-	struct find *f = arg;
+	struct claim_search *f = arg;
 
 	f->found = str_eq(n->meta.uid, f->uid);
 	return !f->found;
@@ -301,7 +301,7 @@ static bool find_claim(const struct kube_entry *en, void *arg)
 bool settle_is_there(const char *uid, void *arg)
 {
 	const struct context *c = arg;
-	struct find f = {.uid = uid};
+	struct claim_search f = {.uid = uid};
 
 	kube_cache_each(c->cache[OBJECT_NODE_CLAIM], find_claim, &f);
 	return f.found;

@@ -70,7 +70,7 @@ void to_come_bound(const struct context *c, struct world_pool *p, struct arena *
 	p->permits_only = !bounded;
 }
 
-struct count {
+struct pool_count {
 	const char *provider;
 	int64_t n;
 };
@@ -79,7 +79,7 @@ static bool count_pool(const struct kube_entry *en, void *arg)
 {
 	const struct node_pool *p = en->object;
 	const struct quantity *nodes = resources_get(&p->spec.limits, "nodes");
-	struct count *k = arg;
+	struct pool_count *k = arg;
 
 	for (size_t i = 0; nodes && i < p->spec.template_.spec.provider_refs.n; i++)
 		if (str_eq(p->spec.template_.spec.provider_refs.v[i].name, k->provider))
@@ -118,7 +118,7 @@ static bool put_provider(const struct kube_entry *en, void *arg)
 {
 	const struct provider_object *p = en->object;
 	struct put *x = arg;
-	struct count k = {.provider = en->name};
+	struct pool_count k = {.provider = en->name};
 	char name[400];
 
 	if (!provider_is_elastic(p))

@@ -123,17 +123,17 @@ void pod_events_forget_tenant(struct pod_events *w, const char *tenant)
 
 /* Arguments of the functions that report one pod: the pod in the plan, and what was last reported
  * about it. */
-struct reader {
+struct pod_report {
 	struct pod_events *w;
 	const struct plan_pod *p;
 	struct pod_event *last;
 	struct arena *a;
 };
 
-static struct reader reader_of(struct pod_events *w, const struct plan_pod *p, struct arena *a)
+static struct pod_report reader_of(struct pod_events *w, const struct plan_pod *p, struct arena *a)
 {
 	const char *key = key_of(p->tenant, p->ns, p->name, a);
-	struct reader r = {w, p, map_get(w->told, key), a};
+	struct pod_report r = {w, p, map_get(w->told, key), a};
 
 	if (!r.last) {
 		r.last = mem_new(struct pod_event);
@@ -193,7 +193,7 @@ static uint64_t hash_of(const char *news)
 
 /* Returns the ms until an event is due; 0: now. *another: true if w->news differs from the news of
  * the last event. */
-static int64_t due_in(const struct reader *r, const struct word *w, bool *another)
+static int64_t due_in(const struct pod_report *r, const struct word *w, bool *another)
 {
 	const struct pod_event *last = r->last;
 	const int64_t age = loop_now(r->w->c->loop) - last->at;
@@ -230,7 +230,7 @@ static const char *sentence(const struct word *w, struct arena *a)
 /* Writes the current message to the list of waiting pods (waiting.h), whether an event is due or
  * not. Leaves out w->when if the pod has a claim that is not late, because the row contains the
  * claim's times. */
-static void put_row(const struct reader *r, const struct word *w, const char *text)
+static void put_row(const struct pod_report *r, const struct word *w, const char *text)
 {
 	const struct plan_pod *p = r->p;
 	const bool timed = !w->claim && *w->when;
@@ -257,7 +257,7 @@ static void put_row(const struct reader *r, const struct word *w, const char *te
  * is due. A ProvisioningRequest announces pods that do not exist yet (request_of_pod()): for such a
  * pod, reports the message in the conditions of the request instead, if it is due. Returns the ms
  * until the message is due; 0: it was sent now, or it cannot be sent at all. */
-static int64_t tell(const struct reader *r, const struct word *w)
+static int64_t tell(const struct pod_report *r, const struct word *w)
 {
 	const struct plan_pod *p = r->p;
 	const char *left = refused_words(r->w->refused, p->tenant, p->ns, p->name, r->a),
@@ -335,7 +335,7 @@ static struct eta_span new_due(const struct pod_events *w, const struct plan_cla
 /* Sets w->late, and w->when to the length and cause of the delay, if the claim's machine m is late.
  * Returns the ms until m counts as late if it does not serve before; 0: m is late already, or no
  * time is known. m NULL: the claim has no machine yet. */
-static int64_t judge_delay(const struct reader *r, struct word *w, const struct machine *m)
+static int64_t judge_delay(const struct pod_report *r, struct word *w, const struct machine *m)
 {
 	struct pod_event *last = r->last;
 	const struct machine_operation *op = m ? m->status.operation : NULL;
@@ -366,7 +366,7 @@ static int64_t judge_delay(const struct reader *r, struct word *w, const struct 
 /* Reports to the pod that a claim's machine is for it. The news contain only the claim's name, so
  * that the plan that makes the claim and the plans that follow cause one event. m: the machine;
  * NULL: the claim has none yet. */
-static int64_t tell_coming(const struct reader *r, const char *claim, const char *text,
+static int64_t tell_coming(const struct pod_report *r, const char *claim, const char *text,
 			   struct eta_span due, const struct machine *m)
 {
 	const int64_t now = loop_wall(r->w->c->loop);
@@ -390,7 +390,8 @@ static int64_t tell_coming(const struct reader *r, const char *claim, const char
 /* Reports a claim that this plan makes for the pod. name: name of the NodeClaim. NULL: it was not
  * created, because new claims are paused or because objects changed while the plan was made; the
  * next plan decides anew. */
-static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, const char *name)
+static int64_t tell_new(const struct pod_report *r, const struct plan_claim *claim,
+			const char *name)
 {
 	const char *text;
 
@@ -404,7 +405,7 @@ static int64_t tell_new(const struct reader *r, const struct plan_claim *claim, 
 
 /* Writes to *out when the machine that the plan expects for the pod will serve: the time until it
  * is free plus its time to start. False: not known. */
-static bool is_expected(const struct reader *r, struct eta_span *out)
+static bool is_expected(const struct pod_report *r, struct eta_span *out)
 {
 	const struct plan_expected *x = &r->p->expected;
 
@@ -416,7 +417,7 @@ static bool is_expected(const struct reader *r, struct eta_span *out)
 	return true;
 }
 
-static int64_t tell_nothing(const struct reader *r)
+static int64_t tell_nothing(const struct pod_report *r)
 {
 	const struct plan_pod *p = r->p;
 	const char *when = "";
@@ -437,7 +438,7 @@ static int64_t tell_nothing(const struct reader *r)
 
 /* Handles a pod that the plan places on an existing Node. kube-scheduler should bind the pod within
  * ROOM_MS; after that time the pod gets an event. */
-static int64_t tell_room(const struct reader *r)
+static int64_t tell_room(const struct pod_report *r)
 {
 	struct pod_event *last = r->last;
 	int64_t now = loop_now(r->w->c->loop);
@@ -467,7 +468,7 @@ static int64_t tell_room(const struct reader *r)
 				      .when = ""});
 }
 
-static int64_t tell_claim(const struct reader *r)
+static int64_t tell_claim(const struct pod_report *r)
 {
 	const struct pod_events *w = r->w;
 	const char *claim = r->p->target;
@@ -510,7 +511,7 @@ int64_t pod_events_of_plan(struct pod_events *w, const struct plan *plan, const 
 		    !(speaks && speaks[i] && p->outcome != PLAN_ON_NODE))
 			continue;
 
-		const struct reader r = reader_of(w, p, a);
+		const struct pod_report r = reader_of(w, p, a);
 
 		left = 0;
 		if (p->outcome != PLAN_ON_NODE)

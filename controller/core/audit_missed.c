@@ -100,7 +100,7 @@ void audit_missed_gap(const struct audit_missed *m, const struct audit_entry *e,
 		add(&late, arg);
 }
 
-struct find {
+struct missed_search {
 	const struct audit_missed *m;
 	enum object_kind_id kind;
 	int64_t now;
@@ -110,7 +110,7 @@ struct find {
 	void *arg;
 };
 
-static struct audit_entry late(const struct find *f, const void *object, const char *event)
+static struct audit_entry late(const struct missed_search *f, const void *object, const char *event)
 {
 	struct audit_entry e = audit_entries_about(f->kind, object, f->now);
 
@@ -120,7 +120,8 @@ static struct audit_entry late(const struct find *f, const void *object, const c
 	return e;
 }
 
-static void compare_state(const struct find *f, const struct known_object *k, const void *object)
+static void compare_state(const struct missed_search *f, const struct known_object *k,
+			  const void *object)
 {
 	struct audit_entry e = late(f, object, AUDIT_STATE);
 
@@ -132,7 +133,8 @@ static void compare_state(const struct find *f, const struct known_object *k, co
 	f->add(&e, f->arg);
 }
 
-static void compare_spec(const struct find *f, const struct known_object *k, const void *object)
+static void compare_spec(const struct missed_search *f, const struct known_object *k,
+			 const void *object)
 {
 	const struct object_meta *m = object_meta_of(object);
 	struct audit_entry e = late(f, object, AUDIT_DELETING);
@@ -156,7 +158,7 @@ static void compare_spec(const struct find *f, const struct known_object *k, con
 
 static bool compare(const struct kube_entry *en, void *arg)
 {
-	const struct find *f = arg;
+	const struct missed_search *f = arg;
 	const struct object_meta *meta = object_meta_of(en->object);
 	const struct known_object *k = map_get(f->m->objects, str_or(meta->uid, ""));
 	struct audit_entry e;
@@ -180,7 +182,7 @@ void audit_missed_find(const struct audit_missed *m, const struct context *c, in
 		       void (*add)(const struct audit_entry *e, void *arg), void *arg)
 {
 	OWN(map) present = map_new(NULL);
-	struct find f = {.m = m, .now = now, .present = present, .add = add, .arg = arg};
+	struct missed_search f = {.m = m, .now = now, .present = present, .add = add, .arg = arg};
 	struct map_iter it;
 
 	for (int kind = 0; kind < OBJECT_KINDS; kind++) {

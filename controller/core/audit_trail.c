@@ -304,14 +304,14 @@ static int by_number(const void *x, const void *y)
 	return ((*a)->spec.number > (*b)->spec.number) - ((*a)->spec.number < (*b)->spec.number);
 }
 
-struct segments {
+struct segment_list {
 	const struct audit_segment **v;
 	size_t n;
 };
 
 static bool collect(const struct kube_entry *en, void *arg)
 {
-	struct segments *s = arg;
+	struct segment_list *s = arg;
 
 	s->v[s->n++] = en->object;
 	return true;
@@ -320,7 +320,7 @@ static bool collect(const struct kube_entry *en, void *arg)
 static void know_written(const struct audit_trail *t, struct audit_missed *m)
 {
 	const struct kube_cache *cache = t->c->cache[OBJECT_AUDIT_SEGMENT];
-	struct segments all = {.v = mem_calloc(kube_cache_size(cache) + 1, sizeof(*all.v))};
+	struct segment_list all = {.v = mem_calloc(kube_cache_size(cache) + 1, sizeof(*all.v))};
 
 	kube_cache_each(cache, collect, &all);
 	qsort(all.v, all.n, sizeof(*all.v), by_number);

@@ -116,10 +116,11 @@ static struct login *login_of(struct login_guard *s, const char *version)
 	return g;
 }
 
-enum word { NOTHING, ACCEPTED, REFUSED, PENDING };
+enum login_result { NOTHING, ACCEPTED, REFUSED, PENDING };
 
 /* Returns the result of a scout's login; NOTHING: no result, and none is expected any more. */
-static enum word word_of(const struct login_guard *s, const struct scout *x, const char *version)
+static enum login_result word_of(const struct login_guard *s, const struct scout *x,
+				 const char *version)
 {
 	const struct machine *m =
 		x->machine ? CTX_GET(s->c, OBJECT_MACHINE, machine, x->machine) : NULL;
@@ -174,7 +175,7 @@ bool login_guard_admit(struct login_guard *s, const char *machine, const char *v
 		return true;
 	for (size_t i = 0; i < SCOUTS; i++) {
 		const struct scout *x = &g->scouts[i];
-		enum word word = word_of(s, x, version);
+		enum login_result word = word_of(s, x, version);
 
 		if (str_eq(x->machine, machine))
 			return true;

@@ -54,7 +54,7 @@ static bool makes(const struct provider_object *p)
 	return p->spec.network.type == FABRIC_NETRIS;
 }
 
-struct twin {
+struct segment_twin {
 	const struct virtual_cluster *vc;
 	bool found;
 };
@@ -62,7 +62,7 @@ struct twin {
 static bool find_twin(const struct kube_entry *e, void *arg)
 {
 	const struct virtual_cluster *other = e->object;
-	struct twin *t = arg;
+	struct segment_twin *t = arg;
 	char a[TENANT_SEGMENT], b[TENANT_SEGMENT];
 
 	segment_of_tenant(t->vc, a);
@@ -74,7 +74,7 @@ static bool find_twin(const struct kube_entry *e, void *arg)
 /* True if another tenant uses the same segment. Then the segment must not be removed. */
 static bool is_shared(const struct segments *s, const struct virtual_cluster *vc)
 {
-	struct twin t = {vc, false};
+	struct segment_twin t = {vc, false};
 
 	kube_cache_each(s->c->cache[OBJECT_VIRTUAL_CLUSTER], find_twin, &t);
 	return t.found;

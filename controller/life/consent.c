@@ -20,14 +20,14 @@
 
 /* --- two Machine objects for one machine ------------------------------------------------------ */
 
-struct twin {
+struct machine_twin {
 	const struct life *l;
 	const char *found;
 };
 
 static bool is_twin(const char *machine, void *arg)
 {
-	struct twin *t = arg;
+	struct machine_twin *t = arg;
 	const struct machine *a = t->l->m, *b = CTX_GET(t->l->c, OBJECT_MACHINE, machine, machine);
 
 	if (!b || str_eq(a->meta.name, b->meta.name) || b->spec.management_policy == MACHINE_RETIRE)
@@ -40,7 +40,7 @@ static bool is_twin(const char *machine, void *arg)
  * different valid UUIDs prove two machines, whatever their serial numbers. */
 static bool is_serial_twin(const char *machine, void *arg)
 {
-	const struct twin *t = arg;
+	const struct machine_twin *t = arg;
 	const struct machine *b = CTX_GET(t->l->c, OBJECT_MACHINE, machine, machine);
 
 	return !b || !identity_twins(t->l->m->spec.identity, b->spec.identity) ||
@@ -52,7 +52,7 @@ bool life_ensure_single(struct life *l)
 	const struct machine_index *x = l->parts->machine_index;
 	const struct machine_identity *id = l->m->spec.identity;
 	const char *what = "spec.identity.systemUUID";
-	struct twin t = {.l = l};
+	struct machine_twin t = {.l = l};
 
 	machine_index_each(x, MACHINE_BY_UUID, id ? id->system_uuid : NULL, is_twin, &t);
 	if (!t.found) {

@@ -41,7 +41,7 @@ void device_slices_put(struct device_slices *all, const char *name, const struct
 	index_put(all->names, name, texts, s ? 2 : 0);
 }
 
-struct found {
+struct found_slices {
 	const struct kube_cache *cache;
 	const struct device_slice *v[OF_NODE_MAX];
 	size_t n;
@@ -49,7 +49,7 @@ struct found {
 
 static bool add(const char *name, void *arg)
 {
-	struct found *f = arg;
+	struct found_slices *f = arg;
 	const struct device_slice *s = KUBE_CACHE_GET(f->cache, device_slice, "", name);
 
 	if (s && s->pool && str_eq(s->driver, DEVICE_GPU_DRIVER))
@@ -57,7 +57,7 @@ static bool add(const char *name, void *arg)
 	return f->n < OF_NODE_MAX;
 }
 
-static bool is_complete(const struct found *f, const struct device_slice *s)
+static bool is_complete(const struct found_slices *f, const struct device_slice *s)
 {
 	int64_t n = 0;
 
@@ -74,7 +74,7 @@ static bool is_complete(const struct found *f, const struct device_slice *s)
 size_t device_slices_on(const struct device_slices *all, const struct kube_cache *cache,
 			const char *node, struct labels *labels)
 {
-	struct found f = {.cache = cache};
+	struct found_slices f = {.cache = cache};
 	size_t n = 0;
 
 	*labels = (struct labels){0};
@@ -102,7 +102,7 @@ static bool has(const struct device_slice *s, const char *name, size_t len)
 size_t device_slices_takes(const struct device_slices *all, const struct kube_cache *cache,
 			   const struct device_result *r)
 {
-	struct found f = {.cache = cache};
+	struct found_slices f = {.cache = cache};
 	const char *part;
 
 	if (!str_eq(r->driver, DEVICE_GPU_DRIVER) || !r->device)

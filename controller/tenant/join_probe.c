@@ -22,7 +22,7 @@
 #define KUBEADM_CONFIG "ConfigMap kube-system/kubeadm-config"
 #define CLUSTER_INFO "ConfigMap kube-public/cluster-info"
 
-enum found {
+enum join_found {
 	FOUND_UNASKED,
 	/* neither of the two ConfigMaps exists */
 	FOUND_NOTHING,
@@ -39,7 +39,7 @@ enum script { SCRIPT_UNASKED, SCRIPT_NONE, SCRIPT_UNKNOWN, SCRIPT_SERVED };
 
 /* Result of one probe. */
 struct facts {
-	enum found found;
+	enum join_found found;
 	enum script script;
 	/* HOST:PORT for nodes, from a ConfigMap; "": none */
 	char endpoint[JOIN_PROBE_ENDPOINT];
@@ -204,7 +204,7 @@ static void on_script(json_t *o, const struct err *e, void *arg)
  * ConfigMaps found. */
 static void ask_script(struct join_probe *p)
 {
-	enum found found = p->now.found;
+	enum join_found found = p->now.found;
 	enum virtual_cluster_join by = join_of(p, cluster_of(p));
 	bool wanted = by == VIRTUAL_CLUSTER_BY_SCRIPT ||
 		      (found != FOUND_KUBEADM &&

@@ -37,7 +37,7 @@
 
 static const struct kube_resource templates = {"", "v1", "podtemplates", "PodTemplate", true};
 
-struct request {
+struct watched_request {
 	struct request_slots *seats;
 	struct request_writer writer;
 	/* phase in which the request's future pods were last passed to the planner */
@@ -64,7 +64,7 @@ struct provisioning_requests {
 	 * serves them. gone: it has stopped serving them. denied: drover may not read them. */
 	bool asked, served, denied, gone;
 	struct kube_cache *objects, *templates;
-	/* "NS/NAME" -> struct request */
+	/* "NS/NAME" -> struct watched_request */
 	struct map *all;
 	/* set of "NS/NAME": marked requests, to be evaluated. Value: the struct
 	 * provisioning_requests if the evaluation must begin with the first slot, the struct
@@ -83,7 +83,8 @@ static const char *key_of(const char *ns, const char *name, struct arena *a)
 	return arena_printf(a, "%s/%s", ns, name);
 }
 
-static struct request *find(const struct provisioning_requests *r, const char *ns, const char *name)
+static struct watched_request *find(const struct provisioning_requests *r, const char *ns,
+				    const char *name)
 {
 	OWN(arena) a = arena_new();
 
@@ -92,7 +93,7 @@ static struct request *find(const struct provisioning_requests *r, const char *n
 
 static void mark(struct provisioning_requests *r, const char *key)
 {
-	/* The value r, which is not a struct request, makes the evaluation begin with the first
+	/* The value r, which is not a struct watched_request, makes the evaluation begin with the first
 	 * slot. */
 	map_put(r->late, key, r);
 	if (!loop_timer_active(&r->timer))
@@ -128,9 +129,9 @@ static bool templates_of(const struct provisioning_requests *r, const struct req
 	return true;
 }
 
-static const struct world_pod *pod_of(const struct request *q, const struct request_object *o,
-				      size_t seat, const struct world_pod *const *like,
-				      struct arena *a)
+static const struct world_pod *pod_of(const struct watched_request *q,
+				      const struct request_object *o, size_t seat,
+				      const struct world_pod *const *like, struct arena *a)
 {
 	struct world_pod *p = arena_new_obj(a, struct world_pod);
 
@@ -146,7 +147,7 @@ const struct world_pod *provisioning_requests_to_come(const struct provisioning_
 	const char *request, *missing;
 	const struct world_pod *like[REQUEST_SETS];
 	const struct request_object *o;
-	const struct request *q;
+	const struct watched_request *q;
 	size_t seat;
 
 	if (!request_of_pod(name, &request, a) || !(q = find(r, ns, request)))
@@ -161,7 +162,7 @@ const struct world_pod *provisioning_requests_to_come(const struct provisioning_
 
 /* Passes a slot's future pod to the planner; removes it from the planner if o is NULL or a real pod
  * has taken the slot. */
-static void put_seat(const struct provisioning_requests *r, const struct request *q,
+static void put_seat(const struct provisioning_requests *r, const struct watched_request *q,
 		     const struct request_object *o, size_t seat,
 		     const struct world_pod *const *like)
 {
@@ -185,7 +186,7 @@ void provisioning_requests_each(const struct provisioning_requests *r,
 	struct map_iter it;
 
 	map_for_each (it, r->all) {
-		const struct request_slots *s = ((const struct request *)it.value)->seats;
+		const struct request_slots *s = ((const struct watched_request *)it.value)->seats;
 		OWN(arena) a = arena_new();
 
 		for (size_t i = 0; i < s->n; i++)
@@ -194,7 +195,7 @@ void provisioning_requests_each(const struct provisioning_requests *r,
 	}
 }
 
-static void drop_seats(const struct provisioning_requests *r, const struct request *q)
+static void drop_seats(const struct provisioning_requests *r, const struct watched_request *q)
 {
 	for (size_t i = 0; i < q->seats->n; i++)
 		put_seat(r, q, NULL, i, NULL);
@@ -218,12 +219,12 @@ static void tell_users(struct provisioning_requests *r, const char *key)
 	index_each(r->users, 0, key, tell_user, r);
 }
 
-static bool takes(const struct request *q, const struct tenant_pod *p)
+static bool takes(const struct watched_request *q, const struct tenant_pod *p)
 {
 	return p->world.node || (p->world.unschedulable && q->phase == REQUEST_BOOKED);
 }
 
-static void seat_pod(struct provisioning_requests *r, const char *key, struct request *q,
+static void seat_pod(struct provisioning_requests *r, const char *key, struct watched_request *q,
 		     const struct tenant_pod *p)
 {
 	OWN(arena) a = arena_new();
@@ -244,7 +245,7 @@ static void seat_pod(struct provisioning_requests *r, const char *key, struct re
 struct seating {
 	struct provisioning_requests *r;
 	const char *key;
-	struct request *q;
+	struct watched_request *q;
 };
 
 static bool seat_user(const char *pod, void *arg)
@@ -263,7 +264,7 @@ static bool seat_user(const char *pod, void *arg)
 	return true;
 }
 
-static void seat_users(struct provisioning_requests *r, const char *key, struct request *q)
+static void seat_users(struct provisioning_requests *r, const char *key, struct watched_request *q)
 {
 	index_each(r->users, 0, key, seat_user, &(struct seating){r, key, q});
 }
@@ -275,7 +276,7 @@ void provisioning_requests_pod(struct provisioning_requests *r, const struct ten
 	OWN(arena) a = arena_new();
 	struct index_text text = {.text = NULL};
 	const char *key;
-	struct request *q;
+	struct watched_request *q;
 
 	if (!p->request && !(old && old->request))
 		return;
@@ -315,7 +316,7 @@ const struct world_pod *provisioning_requests_of_pod(const struct provisioning_r
 
 /* --- conditions ------------------------------------------------------------------------------- */
 
-static void write_now(struct provisioning_requests *r, struct request *q)
+static void write_now(struct provisioning_requests *r, struct watched_request *q)
 {
 	const struct kube_entry *en =
 		r->objects ? kube_cache_get(r->objects, q->seats->ns, q->seats->name) : NULL;
@@ -324,7 +325,7 @@ static void write_now(struct provisioning_requests *r, struct request *q)
 		request_writer_look(&q->writer, en, &q->said);
 }
 
-static void say(struct provisioning_requests *r, struct request *q, const char *reason,
+static void say(struct provisioning_requests *r, struct watched_request *q, const char *reason,
 		const char *text)
 {
 	const int64_t now = loop_now(r->t->c->loop);
@@ -343,7 +344,7 @@ static void say(struct provisioning_requests *r, struct request *q, const char *
 void provisioning_requests_wait(struct provisioning_requests *r, const char *ns, const char *name,
 				const char *reason, const char *text)
 {
-	struct request *q = find(r, ns, name);
+	struct watched_request *q = find(r, ns, name);
 
 	if (!q || q->phase != REQUEST_WAITS)
 		return;
@@ -358,7 +359,7 @@ void provisioning_requests_plan(struct provisioning_requests *r, const char *ns,
 {
 	const struct request_object *o =
 		r->objects ? KUBE_CACHE_GET(r->objects, request_object, ns, name) : NULL;
-	struct request *q = find(r, ns, name);
+	struct watched_request *q = find(r, ns, name);
 	const int64_t now = loop_now(r->t->c->loop);
 	size_t room;
 
@@ -380,7 +381,7 @@ void provisioning_requests_plan(struct provisioning_requests *r, const char *ns,
 
 static void request_free(void *arg)
 {
-	struct request *q = arg;
+	struct watched_request *q = arg;
 
 	request_writer_stop(&q->writer);
 	request_slots_free(q->seats);
@@ -389,7 +390,8 @@ static void request_free(void *arg)
 	free(q);
 }
 
-static void end_request(struct provisioning_requests *r, const char *key, const struct request *q)
+static void end_request(struct provisioning_requests *r, const char *key,
+			const struct watched_request *q)
 {
 	drop_seats(r, q);
 	if (q->counted)
@@ -398,10 +400,10 @@ static void end_request(struct provisioning_requests *r, const char *key, const 
 	tell_users(r, key);
 }
 
-static struct request *begin_request(struct provisioning_requests *r, const char *key,
-				     const struct kube_entry *en)
+static struct watched_request *begin_request(struct provisioning_requests *r, const char *key,
+					     const struct kube_entry *en)
 {
-	struct request *q = mem_new(struct request);
+	struct watched_request *q = mem_new(struct watched_request);
 
 	q->seats = request_slots_new(en->ns, en->name, en->object);
 	q->phase = REQUEST_OVER;
@@ -412,7 +414,7 @@ static struct request *begin_request(struct provisioning_requests *r, const char
 	return q;
 }
 
-static bool has_room(struct provisioning_requests *r, struct request *q)
+static bool has_room(struct provisioning_requests *r, struct watched_request *q)
 {
 	if (!q->counted && r->pods + q->seats->n > REQUESTS_PODS) {
 		say(r, q, "OverBudget",
@@ -427,7 +429,7 @@ static bool has_room(struct provisioning_requests *r, struct request *q)
 
 /* True if the request's future pods may be passed to the planner. Sets like[i] to the pod that set
  * i describes. If false, the reason may be reported in the request's conditions. */
-static bool is_ready(struct provisioning_requests *r, struct request *q,
+static bool is_ready(struct provisioning_requests *r, struct watched_request *q,
 		     const struct request_object *o, const struct world_pod **like, struct arena *a)
 {
 	const char *missing;
@@ -455,7 +457,7 @@ static bool look(struct provisioning_requests *r, const char *key)
 			   : NULL;
 	const struct request_object *o = en ? en->object : NULL;
 	const struct world_pod *like[REQUEST_SETS];
-	struct request *q = map_get(r->all, key);
+	struct watched_request *q = map_get(r->all, key);
 	enum request_phase phase;
 
 	if (q && (!o || !request_slots_are_of(q->seats, o))) {
@@ -491,7 +493,7 @@ static void on_timer(void *arg)
 	size_t n = 0;
 
 	map_for_each (it, r->late) {
-		struct request *q = map_get(r->all, it.key);
+		struct watched_request *q = map_get(r->all, it.key);
 
 		if (n++ == 20) {
 			loop_timer_start(&r->timer, 0);
@@ -516,7 +518,7 @@ static void on_tick(void *arg)
 	struct map_iter it;
 
 	map_for_each (it, r->all) {
-		struct request *q = it.value;
+		struct watched_request *q = it.value;
 		const struct request_object *o =
 			KUBE_CACHE_GET(r->objects, request_object, q->seats->ns, q->seats->name);
 

@@ -6,14 +6,14 @@
 #include "base/mem.h"
 #include "controller/tenant/tenant.h"
 
-struct kept {
+struct request_node {
 	bool now;
 	uint64_t round;
 	int64_t since;
 };
 struct request_nodes {
 	struct tenant *t;
-	/* name of a Node -> struct kept */
+	/* name of a Node -> struct request_node */
 	struct map *kept;
 	uint64_t round;
 };
@@ -25,22 +25,22 @@ void request_nodes_begin(struct request_nodes *n)
 
 void request_nodes_reserve(struct request_nodes *n, const char *node)
 {
-	struct kept *k = map_get(n->kept, node);
+	struct request_node *k = map_get(n->kept, node);
 
 	if (!k) {
-		k = mem_new(struct kept);
+		k = mem_new(struct request_node);
 		map_put(n->kept, node, k);
 	}
-	*k = (struct kept){.now = true, .round = n->round};
+	*k = (struct request_node){.now = true, .round = n->round};
 }
 
 /* Records that no plan reserves slots on the Node any more, and reconciles its machine, which may
  * now leave. */
-static void let_go(const struct request_nodes *n, const char *node, struct kept *k)
+static void let_go(const struct request_nodes *n, const char *node, struct request_node *k)
 {
 	const struct node_claim *c = CTX_GET(n->t->c, OBJECT_NODE_CLAIM, node_claim, node);
 
-	*k = (struct kept){.since = loop_wall(n->t->c->loop)};
+	*k = (struct request_node){.since = loop_wall(n->t->c->loop)};
 	if (c && c->spec.machine_ref)
 		notify(n->t->c, NOTICE_MACHINE, c->spec.machine_ref->name);
 }
@@ -50,7 +50,7 @@ void request_nodes_end(struct request_nodes *n)
 	struct map_iter it;
 
 	map_for_each (it, n->kept) {
-		struct kept *k = it.value;
+		struct request_node *k = it.value;
 
 		if (k->round == n->round)
 			continue;
@@ -63,7 +63,7 @@ void request_nodes_end(struct request_nodes *n)
 
 bool request_nodes_is_reserved(const struct request_nodes *n, const char *node, int64_t *since)
 {
-	const struct kept *k = map_size(n->kept) ? map_get(n->kept, node) : NULL;
+	const struct request_node *k = map_size(n->kept) ? map_get(n->kept, node) : NULL;
 
 	*since = k && !k->now ? k->since : 0;
 	return k && k->now;

@@ -9,24 +9,25 @@
 #include "controller/view/page.h"
 
 /* key: "TENANT/NAME" */
-struct row {
+struct burst_row {
 	const char *key;
 	const struct burst_work *work;
 };
 
 static int by_key(const void *x, const void *y)
 {
-	return strcmp(((const struct row *)x)->key, ((const struct row *)y)->key);
+	return strcmp(((const struct burst_row *)x)->key, ((const struct burst_row *)y)->key);
 }
 
 /* Returns the work of the input, sorted by key; in the arena. */
-static struct row *sorted(const struct burst_input *in, struct arena *a)
+static struct burst_row *sorted(const struct burst_input *in, struct arena *a)
 {
-	struct row *v = arena_calloc(a, in->nwork + 1, sizeof(*v));
+	struct burst_row *v = arena_calloc(a, in->nwork + 1, sizeof(*v));
 
 	for (size_t i = 0; i < in->nwork; i++)
-		v[i] = (struct row){arena_printf(a, "%s/%s", in->work[i].tenant, in->work[i].name),
-				    &in->work[i]};
+		v[i] = (struct burst_row){
+			arena_printf(a, "%s/%s", in->work[i].tenant, in->work[i].name),
+			&in->work[i]};
 	qsort(v, in->nwork, sizeof(*v), by_key);
 	return v;
 }
@@ -46,7 +47,7 @@ static json_t *aside_json(const struct bursts_now *x)
 json_t *view_burst_page(const struct bursts_now *x, const char *after, size_t limit,
 			const char **last, struct arena *a)
 {
-	const struct row *v = sorted(&x->in, a);
+	const struct burst_row *v = sorted(&x->in, a);
 	json_t *work = json_array(), *list = json_pack("{s:o}", "work", work);
 	size_t i = 0;
 

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /* A row as the last event showed it. brief: digest of its brief form. */
-struct row {
+struct shown_row {
 	/* Zero if the reader's row is unknown */
 	uint8_t digest[CRYPTO_SHA256], brief[CRYPTO_SHA256];
 	/* "": none; NULL: unknown */
@@ -15,7 +15,7 @@ struct row {
 
 static void row_free(void *p)
 {
-	struct row *r = p;
+	struct shown_row *r = p;
 
 	free(r->tenant);
 	free(r);
@@ -28,7 +28,7 @@ struct map *known_rows_new(void)
 
 void known_rows_add_unknown(struct map *known, const char *name)
 {
-	map_put(known, name, mem_new(struct row));
+	map_put(known, name, mem_new(struct shown_row));
 }
 
 static void add(struct changed_rows *x, struct row_change c)
@@ -39,7 +39,7 @@ static void add(struct changed_rows *x, struct row_change c)
 
 /* Returns the tenant in the last event with the row, in the arena; NULL: unknown. r NULL: there was
  * no row. */
-static const char *tenant_before(const struct row *r, struct arena *a)
+static const char *tenant_before(const struct shown_row *r, struct arena *a)
 {
 	return !r ? "" : r->tenant ? arena_strdup(a, r->tenant) : NULL;
 }
@@ -67,7 +67,7 @@ static char *digest_of(const json_t *o, uint8_t out[static CRYPTO_SHA256])
 /* Writes the digest of the brief form of row o to r. Returns its JSON, in the arena; NULL: it is as
  * in `old`, the row of the last event (NULL: there was none). text: JSON of o. */
 static const char *brief_text(const json_t *o, const json_t *brief, const char *text,
-			      const struct row *old, struct row *r, struct arena *a)
+			      const struct shown_row *old, struct shown_row *r, struct arena *a)
 {
 	char *own = brief == o ? NULL : digest_of(brief, r->brief);
 	const char *changed = NULL;
@@ -83,8 +83,8 @@ static const char *brief_text(const json_t *o, const json_t *brief, const char *
 void changed_rows_compare(struct changed_rows *x, const char *name, const char *tenant,
 			  const json_t *o, const json_t *brief)
 {
-	const struct row *old = map_get(x->known, name);
-	struct row *r = mem_new(struct row);
+	const struct shown_row *old = map_get(x->known, name);
+	struct shown_row *r = mem_new(struct shown_row);
 	char *text = digest_of(o, r->digest);
 	struct row_change c = {0};
 

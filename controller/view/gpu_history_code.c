@@ -113,7 +113,7 @@ char *gpu_history_encode(struct gpu_history *h, int64_t day, size_t *len)
 
 /* The uncompressed bytes while they are read. Each day is read twice: first to check every byte,
  * then with h set to add the samples. */
-struct reader {
+struct code_reader {
 	const uint8_t *p, *end;
 	/* History to which samples are added; NULL: bytes are only checked */
 	struct gpu_history *h;
@@ -128,7 +128,7 @@ static int invalid(struct err *e, const char *what)
 	return err_set(e, ERR_PROTOCOL, 0, "stored GPU history: %s", what);
 }
 
-static int get_number(struct reader *r, uint64_t max, uint64_t *n, struct err *e)
+static int get_number(struct code_reader *r, uint64_t max, uint64_t *n, struct err *e)
 {
 	*n = 0;
 	for (unsigned shift = 0; shift < 63; shift += 7) {
@@ -145,7 +145,7 @@ static int get_number(struct reader *r, uint64_t max, uint64_t *n, struct err *e
 	return invalid(e, "a number is too long");
 }
 
-static int get_column(struct reader *r, struct gpu_column *x, struct err *e)
+static int get_column(struct code_reader *r, struct gpu_column *x, struct err *e)
 {
 	int64_t n = 0;
 
@@ -165,7 +165,7 @@ static int get_column(struct reader *r, struct gpu_column *x, struct err *e)
 	return 0;
 }
 
-static int get_name(struct reader *r, char name[static NAME_MAX_BYTES + 1], struct err *e)
+static int get_name(struct code_reader *r, char name[static NAME_MAX_BYTES + 1], struct err *e)
 {
 	char before[NAME_MAX_BYTES + 1];
 	uint64_t len;
@@ -183,7 +183,7 @@ static int get_name(struct reader *r, char name[static NAME_MAX_BYTES + 1], stru
 	return 0;
 }
 
-static int get_steps(struct reader *r, struct err *e)
+static int get_steps(struct code_reader *r, struct err *e)
 {
 	if (r->end - r->p < MAP_BYTES)
 		return invalid(e, "it ends too early");
@@ -196,7 +196,7 @@ static int get_steps(struct reader *r, struct err *e)
 	return 0;
 }
 
-static bool opens_none(const struct reader *r)
+static bool opens_none(const struct code_reader *r)
 {
 	for (size_t i = 0; i < GPU_HISTORY_DAY_STEPS; i++)
 		if (r->opened[i])
@@ -204,7 +204,7 @@ static bool opens_none(const struct reader *r)
 	return true;
 }
 
-static int get_day(struct reader *r, int64_t latest, int64_t *day, struct err *e)
+static int get_day(struct code_reader *r, int64_t latest, int64_t *day, struct err *e)
 {
 	char name[NAME_MAX_BYTES + 1] = "";
 	uint64_t n, tenants;
@@ -262,7 +262,7 @@ int gpu_history_decode(struct gpu_history *h, const char *data, size_t len, int6
 {
 	size_t raw_len;
 	uint8_t *raw = unpack(data, len, &raw_len, e);
-	struct reader check = {.p = raw, .end = raw ? raw + raw_len : NULL}, add = check;
+	struct code_reader check = {.p = raw, .end = raw ? raw + raw_len : NULL}, add = check;
 	int rc = raw ? get_day(&check, latest, day, e) : -1;
 
 	add.h = h;

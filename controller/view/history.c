@@ -22,7 +22,7 @@
 static const char *const parameters[] = {"from", "step", "tenant", NULL},
 			 *const tenant_parameters[] = {"from", "step", NULL};
 
-struct request {
+struct history_request {
 	struct gpu_history *h;
 	const char *tenant;
 	/* Steps of 5 minutes in one point */
@@ -35,7 +35,7 @@ struct request {
 
 /* Reads the query parameters from and step into *r. False: page_refuse() replied with
  * 400. */
-static bool read_query(struct request *r, struct httpd_req *q)
+static bool read_query(struct history_request *r, struct httpd_req *q)
 {
 	const char *from = httpd_query(q, "from"), *step = str_or(httpd_query(q, "step"), "1h");
 	const int64_t newest = gpu_history_newest(r->h);
@@ -74,7 +74,7 @@ static void put_number(struct buf *b, int64_t hundredths)
 	buf_put(b, p, (size_t)(text + sizeof(text) - p));
 }
 
-static void put_column(struct buf *b, const struct request *r, const struct gpu_column *x)
+static void put_column(struct buf *b, const struct history_request *r, const struct gpu_column *x)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		int64_t hundredths;
@@ -90,7 +90,7 @@ static void put_column(struct buf *b, const struct request *r, const struct gpu_
 }
 
 /* Writes the tenants of one page. Returns the last name if more tenants follow, else NULL. */
-static const char *put_tenants(struct buf *b, const struct request *r, const struct page *p)
+static const char *put_tenants(struct buf *b, const struct history_request *r, const struct page *p)
 {
 	const size_t fit = NUMBERS_MAX / (r->n ? r->n : 1), limit = p->limit < fit ? p->limit : fit;
 	const char *last = NULL;
@@ -113,7 +113,7 @@ static const char *put_tenants(struct buf *b, const struct request *r, const str
 	return NULL;
 }
 
-static void put_fleet(struct buf *b, const struct request *r)
+static void put_fleet(struct buf *b, const struct history_request *r)
 {
 	buf_puts(b, "\"states\":{");
 	for (int g = 0; g < GPU_GROUPS; g++) {
@@ -126,7 +126,7 @@ static void put_fleet(struct buf *b, const struct request *r)
 }
 
 /* own: the reply is for the users of r->tenant, and so contains nothing about the fleet. */
-static void reply(struct request *r, struct httpd_req *q, const char *version, bool own)
+static void reply(struct history_request *r, struct httpd_req *q, const char *version, bool own)
 {
 	char time[STR_TIME_SIZE];
 	const char *more;
@@ -155,7 +155,7 @@ static void reply(struct request *r, struct httpd_req *q, const char *version, b
 
 void view_history_reply(struct gpu_history *h, struct httpd_req *q, const char *version)
 {
-	struct request r = {.h = h, .tenant = httpd_query(q, "tenant")};
+	struct history_request r = {.h = h, .tenant = httpd_query(q, "tenant")};
 
 	reply(&r, q, version, false);
 }
@@ -163,7 +163,7 @@ void view_history_reply(struct gpu_history *h, struct httpd_req *q, const char *
 void view_history_reply_tenant(struct gpu_history *h, struct httpd_req *q, const char *version,
 			       const char *tenant)
 {
-	struct request r = {.h = h, .tenant = tenant};
+	struct history_request r = {.h = h, .tenant = tenant};
 
 	reply(&r, q, version, true);
 }

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-struct entry {
+struct life_entry {
 	enum machine_state state;
 	/* wall ms */
 	int64_t since;
@@ -18,7 +18,7 @@ struct entry {
 /* States of one machine: a ring whose oldest entry is v[first]. It has room for `cap` entries,
  * because the majority of machines have few. Until it has LIFE_LOG_MAX entries, first is 0. */
 struct states {
-	struct entry *v;
+	struct life_entry *v;
 	size_t first, n, cap;
 };
 
@@ -54,9 +54,9 @@ void life_log_free(struct life_log *l)
 }
 
 /* Returns the entry for the next state: a new one, or else the oldest. */
-static struct entry *next(struct states *s)
+static struct life_entry *next(struct states *s)
 {
-	struct entry *e;
+	struct life_entry *e;
 
 	if (s->n == LIFE_LOG_MAX) {
 		e = &s->v[s->first];
@@ -73,9 +73,9 @@ static struct entry *next(struct states *s)
 
 static void add(struct states *s, const struct machine *m, enum machine_state state)
 {
-	struct entry *e = next(s);
+	struct life_entry *e = next(s);
 
-	*e = (struct entry){.state = state, .since = m->status.state_since};
+	*e = (struct life_entry){.state = state, .since = m->status.state_since};
 	if (!str_empty(m->status.tenant.name))
 		e->tenant = mem_strdup(m->status.tenant.name);
 }
@@ -109,7 +109,7 @@ json_t *life_log_json(const struct life_log *l, const char *machine)
 	char time[STR_TIME_SIZE];
 
 	for (size_t i = 0; s && i < s->n; i++) {
-		const struct entry *e = &s->v[(s->first + i) % LIFE_LOG_MAX];
+		const struct life_entry *e = &s->v[(s->first + i) % LIFE_LOG_MAX];
 
 		o = json_pack("{s:s}", "state", machine_state_info[e->state].name);
 		if (e->since)

@@ -6,19 +6,19 @@
 #include "base/str.h"
 #include "providers/ec2/instances.h"
 
-struct entry {
+struct known_instance {
 	struct arena *a;
 	struct elastic_instance instance;
 	int64_t seen_at;
 };
 struct ec2_known {
-	/* Instance id -> struct entry */
+	/* Instance id -> struct known_instance */
 	struct map *entries;
 };
 
 static void entry_free(void *p)
 {
-	struct entry *n = p;
+	struct known_instance *n = p;
 
 	arena_free(n->a);
 	free(n);
@@ -42,13 +42,13 @@ void ec2_known_free(struct ec2_known *k)
 
 void ec2_known_see(struct ec2_known *k, const struct elastic_instance *i, int64_t now)
 {
-	struct entry *n;
+	struct known_instance *n;
 
 	if (i->state == ELASTIC_TERMINATED) {
 		map_del(k->entries, i->id);
 		return;
 	}
-	n = mem_new(struct entry);
+	n = mem_new(struct known_instance);
 	n->a = arena_new();
 	n->instance = ec2_instance_copy(i, n->a);
 	n->seen_at = now;
@@ -62,7 +62,7 @@ void ec2_known_missing(struct ec2_known *k, const char *cluster, const struct ma
 	struct map_iter it;
 
 	map_for_each (it, k->entries) {
-		struct entry *n = it.value;
+		struct known_instance *n = it.value;
 		bool gone = /* mutant: ec2-unlisted */ now - n->seen_at >= ELASTIC_UNLISTED_MS;
 
 		if (map_has(listed, it.key) ||

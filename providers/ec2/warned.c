@@ -4,12 +4,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-struct entry {
+struct instance_warning {
 	/* As in struct ec2_event; one of them may be 0. */
 	int64_t ends_at, at_risk_since;
 };
 struct ec2_warned {
-	/* Instance id -> struct entry */
+	/* Instance id -> struct instance_warning */
 	struct map *of;
 };
 
@@ -29,7 +29,7 @@ void ec2_warned_free(struct ec2_warned *w)
 	free(w);
 }
 
-static bool is_past(const struct entry *x, int64_t now)
+static bool is_past(const struct instance_warning *x, int64_t now)
 {
 	const int64_t last = x->ends_at > x->at_risk_since ? x->ends_at : x->at_risk_since;
 
@@ -48,14 +48,14 @@ static void forget_past(struct ec2_warned *w, int64_t now)
 
 void ec2_warned_put(struct ec2_warned *w, const struct ec2_event *e, int64_t now)
 {
-	struct entry *x = map_get(w->of, e->id);
+	struct instance_warning *x = map_get(w->of, e->id);
 
 	if (!x && map_size(w->of) >= EC2_WARNED_MAX)
 		forget_past(w, now);
 	if (!x && map_size(w->of) >= EC2_WARNED_MAX)
 		return;
 	if (!x) {
-		x = mem_new(struct entry);
+		x = mem_new(struct instance_warning);
 		map_put(w->of, e->id, x);
 	}
 	if (e->ends_at && (!x->ends_at || e->ends_at < x->ends_at))
@@ -66,7 +66,7 @@ void ec2_warned_put(struct ec2_warned *w, const struct ec2_event *e, int64_t now
 
 void ec2_warned_apply(const struct ec2_warned *w, struct elastic_instance *i, int64_t now)
 {
-	const struct entry *x = map_get(w->of, i->id);
+	const struct instance_warning *x = map_get(w->of, i->id);
 
 	if (!x || is_past(x, now) || (i->state != ELASTIC_PENDING && i->state != ELASTIC_RUNNING))
 		return;

@@ -14,7 +14,7 @@
 #define SECOND 1000
 
 /* One call of the JSON API. */
-struct call {
+struct head_call {
 	struct sim_head *h;
 	struct httpd_req *q;
 	struct arena *a;
@@ -27,7 +27,7 @@ struct call {
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static void reply(const struct call *c, const char *json)
+static void reply(const struct head_call *c, const char *json)
 {
 	if (c->lost)
 		sim_reply_lost(c->q, 200, "application/json");
@@ -35,12 +35,12 @@ static void reply(const struct call *c, const char *json)
 		httpd_reply_json(c->q, 200, json);
 }
 
-static void reply_error(const struct call *c, const char *text)
+static void reply_error(const struct head_call *c, const char *text)
 {
 	reply(c, arena_printf(c->a, "{\"errormessage\":%s}", exact_quote(text, c->a)));
 }
 
-static struct exact argument(const struct call *c, size_t n)
+static struct exact argument(const struct head_call *c, size_t n)
 {
 	struct exact_iter it;
 
@@ -65,12 +65,12 @@ static struct sim_head_node *node_of(struct sim_head *h, const char *ref)
 
 /* Returns the device of n as the client sees it: with fault Stale as it was before its last write,
  * as if BCM answered from a cache. */
-static const char *shown(const struct call *c, const struct sim_head_node *n)
+static const char *shown(const struct head_call *c, const struct sim_head_node *n)
 {
 	return n->before && head_fault(c->h, "Stale", c->name) ? n->before : n->text;
 }
 
-static void get_devices(const struct call *c)
+static void get_devices(const struct head_call *c)
 {
 	struct map_iter it;
 	struct buf out;
@@ -86,7 +86,7 @@ static void get_devices(const struct call *c)
 	buf_done(&out);
 }
 
-static void get_device(const struct call *c)
+static void get_device(const struct head_call *c)
 {
 	const struct sim_head_node *n = node_of(c->h, exact_str(argument(c, 0), c->a));
 
@@ -98,7 +98,7 @@ static void moved(struct sim_head_node *n)
 	sim_head_set(n, "notes", "\"written by another writer\"");
 }
 
-static void update_device(const struct call *c)
+static void update_device(const struct head_call *c)
 {
 	static const char *const wanted[] = {"hostname", "mac", "category", "childType"};
 	struct exact entity = argument(c, 0);
@@ -138,7 +138,7 @@ static void update_device(const struct call *c)
 		 "\"task_uuid\":\"00000000-0000-0000-0000-000000000000\",\"validation\":[]}");
 }
 
-static void power_operation(const struct call *c)
+static void power_operation(const struct head_call *c)
 {
 	struct exact op = argument(c, 0);
 	const char *what = exact_str_at(op, "operation", c->a);
@@ -157,7 +157,7 @@ static void power_operation(const struct call *c)
 	reply(c, arena_printf(c->a, "{\"count\":%u,\"index\":%u}", count, ++c->h->operations));
 }
 
-static void get_status(const struct call *c)
+static void get_status(const struct head_call *c)
 {
 	struct exact_iter it;
 	struct buf out;
@@ -178,24 +178,24 @@ static void get_status(const struct call *c)
 	buf_done(&out);
 }
 
-static void get_categories(const struct call *c)
+static void get_categories(const struct head_call *c)
 {
 	reply(c, head_categories());
 }
 
-static void get_images(const struct call *c)
+static void get_images(const struct head_call *c)
 {
 	reply(c, head_images());
 }
 
-static void get_networks(const struct call *c)
+static void get_networks(const struct head_call *c)
 {
 	reply(c, head_networks());
 }
 
 static const struct {
 	const char *name;
-	void (*answer)(const struct call *c);
+	void (*answer)(const struct head_call *c);
 } calls[] = {
 	{"cmdevice.getDevices", get_devices},	      {"cmdevice.getNodes", get_devices},
 	{"cmdevice.getDevice", get_device},	      {"cmdevice.updateDevice", update_device},
@@ -223,7 +223,7 @@ static bool by_cookie(const struct sim_head *h, const struct httpd_req *q)
 	       str_eq(sent + strlen("cm-login-token="), h->cookie);
 }
 
-static void log_in(const struct call *c, struct exact body)
+static void log_in(const struct head_call *c, struct exact body)
 {
 	const char *user = exact_str_at(body, "username", c->a);
 	const char *password = exact_str_at(body, "password", c->a);
@@ -261,7 +261,7 @@ unsigned sim_head_count(const struct sim_head *h, const char *call)
 }
 
 /* Applies the faults that answer a call without executing it. Returns true if a fault applied. */
-static bool fault_first(const struct call *c)
+static bool fault_first(const struct head_call *c)
 {
 	struct fault *f;
 
@@ -283,7 +283,7 @@ static bool fault_first(const struct call *c)
 	return true;
 }
 
-static void answer(struct call *c)
+static void answer(struct head_call *c)
 {
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
 		if (strcasecmp(calls[i].name, c->name) == 0) {
@@ -303,7 +303,7 @@ static void dispatch(struct httpd_req *q, void *arg)
 	OWN(arena) a = arena_new();
 	size_t len;
 	const char *text = httpd_body(q, &len), *service, *name;
-	struct call c = {.h = h, .q = q, .a = a};
+	struct head_call c = {.h = h, .q = q, .a = a};
 	struct exact body;
 	struct err e;
 

@@ -21,7 +21,7 @@ struct sim_rounds {
 	void *arg;
 };
 
-struct ask {
+struct round_call {
 	struct list link;
 	struct sim_rounds *r;
 	struct http_req *req;
@@ -31,7 +31,7 @@ struct ask {
 	char *note;
 };
 
-static void ask_free(struct ask *ask)
+static void ask_free(struct round_call *ask)
 {
 	list_remove(&ask->link);
 	free(ask->note);
@@ -40,7 +40,7 @@ static void ask_free(struct ask *ask)
 
 static void on_answer(const struct http_reply *reply, const struct err *e, void *arg)
 {
-	struct ask *ask = arg;
+	struct round_call *ask = arg;
 	struct sim_rounds *r = ask->r;
 	int status = reply ? reply->status : 0;
 	struct err bad;
@@ -58,7 +58,7 @@ static void on_answer(const struct http_reply *reply, const struct err *e, void 
 		loop_timer_start(&r->timer, r->period_ms);
 }
 
-static void send(struct sim_rounds *r, struct ask *ask, const struct sim_write *w)
+static void send(struct sim_rounds *r, struct round_call *ask, const struct sim_write *w)
 {
 	char *text = w->body ? json_text(w->body) : NULL;
 	struct http_call call = {
@@ -83,7 +83,7 @@ static void send(struct sim_rounds *r, struct ask *ask, const struct sim_write *
 
 void sim_rounds_list(struct sim_rounds *r, const char *path, void (*then)(void *arg, json_t *items))
 {
-	struct ask *ask = mem_new(struct ask);
+	struct round_call *ask = mem_new(struct round_call);
 
 	ask->then = then;
 	send(r, ask, &(struct sim_write){.method = "GET", .path = path});
@@ -91,7 +91,7 @@ void sim_rounds_list(struct sim_rounds *r, const char *path, void (*then)(void *
 
 void sim_rounds_write(struct sim_rounds *r, const struct sim_write *w)
 {
-	struct ask *ask = mem_new(struct ask);
+	struct round_call *ask = mem_new(struct round_call);
 
 	ask->done = w->done;
 	ask->note = mem_strdup(w->note);
@@ -137,7 +137,7 @@ void sim_rounds_free(struct sim_rounds *r)
 	if (!r)
 		return;
 	loop_timer_stop(&r->timer);
-	list_for_each (ask, &r->asks, struct ask, link) {
+	list_for_each (ask, &r->asks, struct round_call, link) {
 		http_cancel(ask->req);
 		ask_free(ask);
 	}

@@ -23,7 +23,7 @@
 
 enum { PLAIN = 0x7001, PRICES, PENDING, ENDING, GONE, ZONE, UNSIGNED };
 
-struct options {
+struct ec2_options {
 	int64_t pending_ms, ending_ms, gone_s;
 	const char *listen, *data, *prices;
 	const char *zones[ZONES_MAX + 1];
@@ -31,8 +31,8 @@ struct options {
 	bool plain, unsigned_;
 };
 
-struct run {
-	struct options o;
+struct ec2_run {
+	struct ec2_options o;
 	struct sim_run run;
 	struct sim_ec2_key key;
 	struct sim_ec2 *sim;
@@ -40,7 +40,7 @@ struct run {
 	struct httpd_mhd *mhd;
 };
 
-static int write_credentials(struct run *r, struct err *e)
+static int write_credentials(struct ec2_run *r, struct err *e)
 {
 	char *text = mem_printf("[default]\naws_access_key_id = %s\naws_secret_access_key = %s\n",
 				ACCESS_KEY, secret_expose(r->run.password));
@@ -51,7 +51,7 @@ static int write_credentials(struct run *r, struct err *e)
 	return status;
 }
 
-static json_t *read_prices(const struct run *r, struct err *e)
+static json_t *read_prices(const struct ec2_run *r, struct err *e)
 {
 	char *text = sim_file_read(r->o.prices, e);
 	json_t *j = text ? yaml_parse(text, strlen(text), e) : NULL;
@@ -62,7 +62,7 @@ static json_t *read_prices(const struct run *r, struct err *e)
 	return j;
 }
 
-static int make_sim(struct run *r, struct err *e)
+static int make_sim(struct ec2_run *r, struct err *e)
 {
 	struct sim_ec2_spec s = {.group = r->run.group,
 				 .keys = &r->key,
@@ -83,7 +83,7 @@ static int make_sim(struct run *r, struct err *e)
 
 static int begin(void *arg, struct err *e)
 {
-	struct run *r = arg;
+	struct ec2_run *r = arg;
 
 	if (sim_run_folder(&r->run, r->o.data, e) < 0 || write_credentials(r, e) < 0 ||
 	    (!r->o.plain && sim_run_certificates(&r->run, "ec2", "drover sim EC2", e) < 0) ||
@@ -106,7 +106,7 @@ static int begin(void *arg, struct err *e)
 
 static void finish(void *arg)
 {
-	struct run *r = arg;
+	struct ec2_run *r = arg;
 
 	httpd_mhd_free(r->mhd);
 	httpd_free(r->httpd);
@@ -115,7 +115,7 @@ static void finish(void *arg)
 
 /* --- the command line ------------------------------------------------------------------------- */
 
-static void add_zone(struct options *o, const char *zone, struct argp_state *st)
+static void add_zone(struct ec2_options *o, const char *zone, struct argp_state *st)
 {
 	size_t n = strlen(zone);
 
@@ -131,7 +131,7 @@ static void add_zone(struct options *o, const char *zone, struct argp_state *st)
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct options *o = st->input;
+	struct ec2_options *o = st->input;
 
 	switch (key) {
 	case 'l':
@@ -195,8 +195,8 @@ int sim_ec2_cli(int argc, char **argv)
 		NULL,
 		NULL,
 		NULL};
-	struct run r = {.o = {.listen = "127.0.0.1:8445", .data = "drover-ec2"},
-			.run = {.verb = "drover sim ec2"}};
+	struct ec2_run r = {.o = {.listen = "127.0.0.1:8445", .data = "drover-ec2"},
+			    .run = {.verb = "drover sim ec2"}};
 
 	args_parse(&a, argc, argv, &r.o);
 	return sim_run(&r.run, begin, finish, &r);

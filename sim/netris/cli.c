@@ -27,7 +27,7 @@
 
 enum { LATENCY = 0x7001, PLAN, BEAT, SESSION, LOOSE, PLAIN, MOVES, PROGRAM, USER, BEGIN_IN, NAMES };
 
-struct options {
+struct netris_options {
 	int64_t servers, latency_ms, plan_ms, beat_ms, session_s;
 	const char *listen, *data, *user, *moves, *begin_in, *names;
 	const char *program[PROGRAM_ARGS + 1];
@@ -35,8 +35,8 @@ struct options {
 	bool loose, plain;
 };
 
-struct run {
-	struct options o;
+struct netris_run {
+	struct netris_options o;
 	struct sim_run run;
 	struct sim_netris *sim;
 	struct httpd *httpd;
@@ -49,7 +49,7 @@ struct run {
 
 /* --- moves ------------------------------------------------------------------------------------ */
 
-static void write_line(struct run *r, json_t *j /* takes ownership */)
+static void write_line(struct netris_run *r, json_t *j /* takes ownership */)
 {
 	char *text = json_text(j);
 
@@ -63,7 +63,7 @@ static void write_line(struct run *r, json_t *j /* takes ownership */)
 
 static void on_move(const struct sim_netris_move *m, void *arg)
 {
-	struct run *r = arg;
+	struct netris_run *r = arg;
 
 	if (r->moves) {
 		OWN_JSON j = json_pack("{s:I, s:s, s:s, s:s, s:s, s:s?}", "wallMs",
@@ -104,7 +104,7 @@ static void on_words(const char *data, size_t len, void *arg)
 
 static void on_exit_(int status, const struct err *e, void *arg)
 {
-	struct run *r = arg;
+	struct netris_run *r = arg;
 
 	fprintf(stderr,
 		"drover sim netris: %s ended with status %d%s%s; it gets no further "
@@ -114,7 +114,7 @@ static void on_exit_(int status, const struct err *e, void *arg)
 	r->program = NULL;
 }
 
-static int start_program(struct run *r, struct err *e)
+static int start_program(struct netris_run *r, struct err *e)
 {
 	static const char *const env[] = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
 					  NULL};
@@ -138,7 +138,7 @@ static int start_program(struct run *r, struct err *e)
 /* --- start and end ---------------------------------------------------------------------------- */
 
 /* Writes network.yaml, with spec.network of a Provider that uses the controller. */
-static int write_network(struct run *r, unsigned port, struct err *e)
+static int write_network(struct netris_run *r, unsigned port, struct err *e)
 {
 	char *text = mem_printf(
 		"# spec.network of a Provider.  Secret netris: username, password, endpoint; "
@@ -155,7 +155,7 @@ static int write_network(struct run *r, unsigned port, struct err *e)
 	return status;
 }
 
-static int open_moves(struct run *r, struct err *e)
+static int open_moves(struct netris_run *r, struct err *e)
 {
 	if (!r->o.moves)
 		return 0;
@@ -165,7 +165,7 @@ static int open_moves(struct run *r, struct err *e)
 
 static int begin(void *arg, struct err *e)
 {
-	struct run *r = arg;
+	struct netris_run *r = arg;
 	struct sim_netris_spec s = {.servers = (unsigned)r->o.servers,
 				    .user = r->o.user,
 				    .latency_ms = r->o.latency_ms,
@@ -207,7 +207,7 @@ static int begin(void *arg, struct err *e)
 
 static void finish(void *arg)
 {
-	struct run *r = arg;
+	struct netris_run *r = arg;
 
 	httpd_mhd_free(r->mhd);
 	httpd_free(r->httpd);
@@ -221,7 +221,7 @@ static void finish(void *arg)
 
 static error_t parse(int key, char *arg, struct argp_state *st)
 {
-	struct options *o = st->input;
+	struct netris_options *o = st->input;
 
 	switch (key) {
 	case 's':
@@ -325,14 +325,14 @@ int sim_netris_cli(int argc, char **argv)
 		NULL,
 		NULL,
 		NULL};
-	struct run r = {.o = {.servers = 8,
-			      .listen = "127.0.0.1:8444",
-			      .data = "drover-netris",
-			      .user = "drover",
-			      .plan_ms = 300,
-			      .beat_ms = 2000,
-			      .session_s = 1800},
-			.run = {.verb = "drover sim netris"}};
+	struct netris_run r = {.o = {.servers = 8,
+				     .listen = "127.0.0.1:8444",
+				     .data = "drover-netris",
+				     .user = "drover",
+				     .plan_ms = 300,
+				     .beat_ms = 2000,
+				     .session_s = 1800},
+			       .run = {.verb = "drover sim netris"}};
 
 	args_parse(&a, argc, argv, &r.o);
 	return sim_run(&r.run, begin, finish, &r);

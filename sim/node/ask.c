@@ -21,7 +21,7 @@ const char *node_time(const struct sim_node *n, char *out)
 	return str_time(out, loop_wall(loop_of(n->group)));
 }
 
-struct call {
+struct node_call {
 	struct list link;
 	struct sim_node *node;
 	struct http_req *req;
@@ -31,7 +31,7 @@ struct call {
 
 static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 {
-	struct call *c = arg;
+	struct node_call *c = arg;
 	struct err bad;
 	OWN_JSON o = r && r->body_len ? json_parse(r->body, r->body_len, &bad) : NULL;
 
@@ -48,7 +48,7 @@ static void on_reply(const struct http_reply *r, const struct err *e, void *arg)
 void node_ask(struct sim_node *n, const char *method, const char *path, json_t *body,
 	      node_done_fn *done, void *arg)
 {
-	struct call *c = mem_new(struct call);
+	struct node_call *c = mem_new(struct node_call);
 	char *text = body ? json_text(body) : NULL;
 	struct http_call call = {
 		.method = method,
@@ -79,7 +79,7 @@ bool node_reaches(const struct sim_node *n)
 
 void node_ask_free(struct sim_node *n)
 {
-	list_for_each (c, &n->calls, struct call, link) {
+	list_for_each (c, &n->calls, struct node_call, link) {
 		http_cancel(c->req);
 		free(c);
 	}

@@ -28,7 +28,7 @@
 #define CONNECTIONS 8192
 #define GIB ((int64_t)1 << 30)
 
-struct run {
+struct rack_run {
 	struct sim_rack_options o;
 	struct sim_run run;
 	const struct sim_rack_more *more;
@@ -47,7 +47,7 @@ struct run {
 /* --- files ------------------------------------------------------------------------------------ */
 
 /* Writes the boot image and, as `make image` does, its digest, signature and public key. */
-static int write_image(const struct run *r, const char *image, struct err *e)
+static int write_image(const struct rack_run *r, const char *image, struct err *e)
 {
 	OWN(crypto_key) key = crypto_key_new();
 	char digest[CRYPTO_DIGEST_TEXT], sums[CRYPTO_DIGEST_TEXT + 32], by[CRYPTO_PUBLIC_TEXT];
@@ -76,7 +76,7 @@ static int write_image(const struct run *r, const char *image, struct err *e)
 /* --- start ------------------------------------------------------------------------------------ */
 
 /* Writes the rack's URL to a file, which `drover sim fault` reads. */
-static int write_url(const struct run *r, unsigned port, struct err *e)
+static int write_url(const struct rack_run *r, unsigned port, struct err *e)
 {
 	char url[64];
 
@@ -84,7 +84,7 @@ static int write_url(const struct run *r, unsigned port, struct err *e)
 	return sim_folder_write(&r->run.folder, "url", url, e);
 }
 
-static int make_certificates(struct run *r, struct err *e)
+static int make_certificates(struct rack_run *r, struct err *e)
 {
 	static char hosts[NAMED][24];
 	const char *names[NAMED + 3];
@@ -102,7 +102,7 @@ static int make_certificates(struct run *r, struct err *e)
 				       &r->run.tls, e);
 }
 
-static int read_faults(struct run *r, struct err *e)
+static int read_faults(struct rack_run *r, struct err *e)
 {
 	char *text;
 	int status;
@@ -118,7 +118,7 @@ static int read_faults(struct run *r, struct err *e)
 }
 
 /* Adds a built-in dialect by its name, or a dialect file by its path. */
-static int learn_dialect(struct run *r, const char *name, struct err *e)
+static int learn_dialect(struct rack_run *r, const char *name, struct err *e)
 {
 	char *text;
 	int status;
@@ -133,7 +133,7 @@ static int learn_dialect(struct run *r, const char *name, struct err *e)
 	return status;
 }
 
-static int learn_dialects(struct run *r, struct err *e)
+static int learn_dialects(struct rack_run *r, struct err *e)
 {
 	for (size_t i = 0; i < r->o.nspoken; i++) {
 		const char *name = r->o.spoken[i].name;
@@ -159,7 +159,7 @@ static struct sim_times faster(int64_t speed)
 	return t;
 }
 
-static int make_rack(struct run *r, struct err *e)
+static int make_rack(struct rack_run *r, struct err *e)
 {
 	struct sim_rack_spec s = {.machines = (unsigned)r->o.machines,
 				  .racks = (unsigned)r->o.racks,
@@ -199,7 +199,7 @@ static void want_files(void)
 
 static int begin(void *arg, struct err *e)
 {
-	struct run *r = arg;
+	struct rack_run *r = arg;
 	unsigned port;
 	char *objects, image[SIM_AGENT_IMAGE_BYTES + 1];
 	int status;
@@ -245,7 +245,7 @@ static int begin(void *arg, struct err *e)
 
 static void finish(void *arg)
 {
-	struct run *r = arg;
+	struct rack_run *r = arg;
 
 	httpd_mhd_free(r->mhd);
 	httpd_free(r->httpd);
@@ -327,7 +327,7 @@ error_t sim_rack_parse(int key, char *arg, struct argp_state *st)
 static const struct argp_option options[] = {SIM_RACK_OPTIONS, {0}};
 int sim_rack_serve(struct sim_rack_options *o, const struct sim_rack_more *more, void *arg)
 {
-	struct run r = {.more = more, .arg = arg, .run = {.verb = more->verb}};
+	struct rack_run r = {.more = more, .arg = arg, .run = {.verb = more->verb}};
 	char *any = NULL;
 	int status;
 

@@ -28,7 +28,7 @@ struct line {
 
 /* --- the rack --------------------------------------------------------------------------------- */
 
-struct ask {
+struct fault_call {
 	struct loop *loop;
 	/* Reply of the rack; NULL: the request failed, with the reason in e. */
 	json_t *reply;
@@ -37,7 +37,7 @@ struct ask {
 
 static void on_done(const struct http_reply *r, const struct err *e, void *arg)
 {
-	struct ask *a = arg;
+	struct fault_call *a = arg;
 
 	if (e)
 		a->e = *e;
@@ -74,7 +74,7 @@ static json_t *send(const struct line *l, const char *method, const char *path, 
 	struct loop *loop = loop_uv_new();
 	struct loop_group *g = loop_group_new(loop, "fault");
 	struct http *http = http_new(g, http_curl_new(g, 2), 0);
-	struct ask a = {.loop = loop};
+	struct fault_call a = {.loop = loop};
 	struct http_peer *peer = NULL;
 
 	if (url && (ca || !tls)) {
