@@ -127,6 +127,11 @@ struct context {
 	/* Reports a difference between this clock and the API server's; NULL: no report.
 	 * ctx_may_act() compares the clocks even without it. */
 	struct host_clock *host_clock;
+	/* Failed writes (core/status_writer.h). next_at: loop_now() from which the next one is
+	 * logged; left_out: number of failed writes since the last line that were not logged */
+	struct {
+		int64_t next_at, left_out;
+	} failed_writes;
 	struct reserved *reserved;
 	struct api_paths *api_paths;
 	struct secrets *secrets;

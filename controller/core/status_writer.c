@@ -18,6 +18,7 @@
 
 /* Size of the longest name of an object, with its final NUL */
 #define NAME_SIZE 254
+#define LOG_PAUSE_MS 1000
 
 void writer_init(struct status_writer *w, struct context *c, void *arg)
 {
@@ -46,16 +47,31 @@ static const char *name_of(const struct status_writer *w)
 	return str_or(w->name, "");
 }
 
+static void warn(const struct status_writer *w, const struct err *e)
+{
+	struct context *c = w->c;
+	int64_t now = loop_now(c->loop);
+
+	if (now < c->failed_writes.next_at) {
+		c->failed_writes.left_out++;
+		return;
+	}
+	log_warn(w->deletes ? "object not deleted" : "object not written",
+		 LOG_S("kind", object_kinds[w->kind].kind), LOG_S("name", name_of(w)), LOG_E(e),
+		 LOG_I("others_not_logged", c->failed_writes.left_out));
+	c->failed_writes.next_at = now + LOG_PAUSE_MS;
+	c->failed_writes.left_out = 0;
+}
+
 /* Logs an error only if its kind differs from the last one: a server that is down causes the same
- * error on each retry. */
+ * error on each retry. With thousands of objects it does so for each of them, so only one of these
+ * errors is logged per LOG_PAUSE_MS. */
 static void note(struct status_writer *w, const struct err *e)
 {
 	enum err_kind is = e ? e->kind : ERR_NONE;
 
 	if (is != w->failed && is != ERR_NONE && is != ERR_CONFLICT && is != ERR_NOT_FOUND)
-		log_warn(w->deletes ? "object not deleted" : "object not written",
-			 LOG_S("kind", object_kinds[w->kind].kind), LOG_S("name", name_of(w)),
-			 LOG_E(e));
+		warn(w, e);
 	w->failed = is;
 }
 

@@ -20,8 +20,8 @@
  *                   Status)
  *   ERR_CONFLICT    the object was changed first: the watch brings the change, decide again then
  *   ERR_NOT_FOUND   the object does not exist any more
- *   any other kind  logged here, once until the outcome changes; transient errors are worth a
- *                   retry
+ *   any other kind  logged here, once until the outcome changes, and at most once a second for
+ *                   all writers together; transient errors are worth a retry
  *
  * The owner decides in done() when to retry. The writer is idle by then: done() may start the next
  * write, or stop or free the writer with its owner.

@@ -304,6 +304,47 @@ static void a_server_that_is_away_is_logged_once(void **state)
 	log_redirect(NULL, NULL);
 }
 
+static void keep_line(const char *line, size_t len, void *arg)
+{
+	char **last = arg;
+
+	if (!strstr(line, "object not written"))
+		return;
+	free(*last);
+	*last = mem_strndup(line, len);
+}
+
+/* Eight objects are not written at the same time, and one more a second later. */
+static void of_many_failed_writes_one_a_second_is_logged(void **state)
+{
+	struct bench *d = *state;
+	struct owner many[8] = {0};
+	unsigned lines = 0;
+	char *last = NULL;
+
+	bench_away(d, &d->host, true);
+	log_redirect(on_line, &lines);
+	for (size_t i = 0; i < 8; i++) {
+		many[i].d = d;
+		writer_init(&many[i].w, &d->c, &many[i]);
+		writer_status(&many[i].w, OBJECT_NODE_POOL, &pool(d)->meta,
+			      json_pack("{s:i}", "nodes", 1), on_done);
+	}
+	bench_run(d, AWAY_MS);
+	for (size_t i = 0; i < 8; i++) {
+		assert_int_equal(many[i].heard, 1);
+		writer_stop(&many[i].w);
+	}
+	assert_int_equal(lines, 1);
+	log_redirect(keep_line, &last);
+	write_nodes(2);
+	bench_run(d, AWAY_MS);
+	log_redirect(NULL, NULL);
+	assert_non_null(last);
+	assert_non_null(strstr(last, "others_not_logged=7"));
+	free(last);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -320,6 +361,7 @@ int main(void)
 		T(a_finalizer_is_written_when_it_is_not_as_wanted),
 		T(only_the_object_that_was_seen_is_deleted),
 		T(a_server_that_is_away_is_logged_once),
+		T(of_many_failed_writes_one_a_second_is_logged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
