@@ -23,8 +23,8 @@
 #define CONNECT_MS 10000
 #define BODY_MAX (1u << 20)
 /* Largest number of requests that one turn of the loop finishes, and that it starts. The limit lets
- * other code have its turn. */
-#define TURN_MAX 100
+ * other code have its turn: with 100, a turn took 22 ms while 20,000 pods were read. */
+#define TURN_MAX 32
 #define HEADERS_MAX 128
 #define HEADER_BYTES_MAX 65536
 
