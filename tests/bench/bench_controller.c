@@ -11,7 +11,9 @@
  *                         entry has the value of the last size, or of the worst, and the curve:
  *                         processor time and time of the start, resident memory, longest turn,
  *                         processor time of one change of a Node, and the exponent of the growth
- *                         of the start's processor time
+ *                         of the start's processor time. In this start drover writes the status of
+ *                         each object for the first time. scale_restart_cpu_s: a second controller
+ *                         starts after the first one has ended
  *   waiting_*             start with 1,000 machines, all in use, 500 tenants and WAITING pods that
  *                         wait: resident memory, longest turn, and the exponent of the growth of
  *                         the processor time
@@ -104,7 +106,8 @@ struct kind_count {
 static struct {
 	struct kind_count v[200];
 	size_t n;
-	unsigned all;
+	/* systems: requests for the System of a BMC */
+	unsigned all, systems;
 } asked;
 
 /* Writes method and path of the request to out, with each number replaced by "N". */
@@ -172,6 +175,7 @@ static int plain_start(struct http_transport *t, struct http_exchange *x, struct
 	int rc;
 
 	asked.all++;
+	asked.systems += strstr(url, "/redfish/v1/Systems/") != NULL;
 	if (getenv("BENCH_REQUESTS"))
 		count_request(x);
 	x->url = other ? other : url;
@@ -219,6 +223,8 @@ static struct http_transport *plain_new(struct http_transport *below)
 struct measured {
 	/* start_s: time until the controller came to rest */
 	double start_cpu, start_s, turn_ms, event_us, rss, json_cpu, node_us;
+	/* Processor time of the start of a second controller, after the first one has ended */
+	double restart_cpu;
 	/* Processor time in which libcurl alone sends the start's number of requests */
 	double curl_cpu;
 	uint64_t bytes;
@@ -283,7 +289,7 @@ static bool all_is_known(struct run *r)
 	unsigned looked = 0;
 
 	kube_cache_each(controller_context(r->c)->cache[OBJECT_MACHINE], count_looked, &looked);
-	return looked == r->size.machines - r->size.free &&
+	return looked == r->size.machines - r->size.free && asked.systems >= looked &&
 	       (unsigned)metric(r, "drover_tenants_usable") == r->size.tenants;
 }
 
@@ -469,27 +475,20 @@ static pid_t fork_with(int fds[2])
 	return pid;
 }
 
-/* Runs the servers and the controller in one child process each; returns the controller's
- * figures. */
-static struct measured measure(const struct fleet_size *size, const char *iso, bool events,
-			       bool page)
+/* Runs a controller in a child process, until it has its figures; returns them. */
+static struct measured in_child(const struct run *like, const char *iso,
+				const struct fleet_door *door)
 {
 	struct measured m;
-	struct fleet_door door;
-	int to[2], from[2];
-	pid_t server = fork_with(to), controller;
+	int from[2];
+	pid_t controller = fork_with(from);
 
-	if (server == 0)
-		fleet_serve(size, to[1]);
-	if (read(to[0], &door, sizeof(door)) != (ssize_t)sizeof(door))
-		die("the servers did not start");
-	controller = fork_with(from);
 	if (controller == 0) {
-		struct run r = {.size = *size, .server = server, .events = events, .page = page};
+		struct run r = *like;
 
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-		r.out.bytes = door.bytes;
-		run(&r, iso, door.host);
+		r.out.bytes = door->bytes;
+		run(&r, iso, door->host);
 		if (write(from[1], &r.out, sizeof(r.out)) != (ssize_t)sizeof(r.out))
 			die("nobody wants the figures");
 		_exit(0);
@@ -497,10 +496,32 @@ static struct measured measure(const struct fleet_size *size, const char *iso, b
 	(void)close(from[1]);
 	if (read(from[0], &m, sizeof(m)) != (ssize_t)sizeof(m))
 		die("the controller gave no figures");
-	(void)kill(server, SIGKILL);
-	(void)waitpid(server, NULL, 0);
 	(void)waitpid(controller, NULL, 0);
 	(void)close(from[0]);
+	return m;
+}
+
+/* Runs the servers and the controller in one child process each; returns the controller's
+ * figures. restart: starts a second controller afterwards. */
+static struct measured measure(const struct fleet_size *size, const char *iso, bool events,
+			       bool page, bool restart)
+{
+	struct run r = {.size = *size, .events = events, .page = page};
+	struct measured m;
+	struct fleet_door door;
+	int to[2];
+
+	r.server = fork_with(to);
+	if (r.server == 0)
+		fleet_serve(size, to[1]);
+	if (read(to[0], &door, sizeof(door)) != (ssize_t)sizeof(door))
+		die("the servers did not start");
+	m = in_child(&r, iso, &door);
+	r.events = r.page = false;
+	if (restart)
+		m.restart_cpu = in_child(&r, iso, &door).start_cpu;
+	(void)kill(r.server, SIGKILL);
+	(void)waitpid(r.server, NULL, 0);
 	(void)close(to[0]);
 	(void)close(to[1]);
 	return m;
@@ -608,7 +629,7 @@ static void measure_scale(const char *iso, bool only_start, unsigned size)
 		const unsigned n = cpu.sizes[i];
 
 		m = measure(&(struct fleet_size){n, 500, 0, n, 0, false, 0}, iso, !only_start,
-			    false);
+			    false, i == last && !only_start);
 		cpu.values[i] = m.start_cpu;
 		wall.values[i] = m.start_s;
 		rss.values[i] = m.rss;
@@ -629,6 +650,8 @@ static void measure_scale(const char *iso, bool only_start, unsigned size)
 	if (last)
 		tell_curve("scale_start_cpu_exponent", "", &cpu, entry_exponent(&cpu), 1.1,
 			   "linear growth", 1);
+	tell("scale_restart_cpu_s", "s", m.restart_cpu, 8, "the start before it", m.start_cpu,
+	     cpu.sizes[last]);
 	tell_curve("scale_start_s", "s", &wall, wall.values[last], 60, "its processor time",
 		   m.start_cpu);
 	tell_curve("scale_rss_mb", "MB", &rss, rss.values[last], 256, "the objects as text",
@@ -651,7 +674,7 @@ static void measure_waiting(const char *iso, unsigned size)
 	rss = turn = cpu;
 	for (size_t i = 0; i <= last; i++) {
 		m = measure(&(struct fleet_size){1000, 500, 0, 1000, 0, false, cpu.sizes[i]}, iso,
-			    false, false);
+			    false, false, false);
 		cpu.values[i] = m.start_cpu;
 		rss.values[i] = m.rss;
 		turn.values[i] = m.turn_ms;
@@ -687,7 +710,7 @@ int main(int argc, char **argv)
 	if (!only || str_eq(only, "waiting"))
 		measure_waiting(iso, argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0);
 	if (!only || str_eq(only, "nodes")) {
-		m = measure(&nodes, iso, true, false);
+		m = measure(&nodes, iso, true, false, false);
 		tell("node_event_cpu_us", "us", m.event_us, 100, "jansson, the same Node",
 		     m.node_us, 5000);
 	}
@@ -697,19 +720,19 @@ int main(int argc, char **argv)
 		     "the median of the same", took[FLEET_PODS / 2], FLEET_PODS);
 	}
 	if (!only || str_eq(only, "page")) {
-		m = measure(&page, iso, false, true);
+		m = measure(&page, iso, false, true, false);
 		tell("page_first_load_kb", "kB", m.page.first / 1000, 200,
 		     "the machines with full rows", m.page.full_first / 1000, 1000);
 		tell("page_rest_bytes_s", "B/s", m.page.rest, 2000, "the stream with full rows",
 		     m.page.full_rest, 1000);
 	}
 	if (!only || str_eq(only, "small")) {
-		m = measure(&small, iso, false, false);
+		m = measure(&small, iso, false, false, false);
 		tell("controller_rss_1k_mb", "MB", m.rss, 64, "the objects as text",
 		     (double)m.bytes / MIB, 1000);
 	}
 	if (!only || str_eq(only, "large")) {
-		m = measure(&large, iso, false, false);
+		m = measure(&large, iso, false, false, false);
 		tell("controller_rss_mb", "MB", m.rss, 128, "the objects as text",
 		     (double)m.bytes / MIB, 20000);
 	}

@@ -63,6 +63,7 @@ GROUPS = [
         ("node_event_cpu_us", "processor time for one event of a Node, 5,000 Nodes"),
         ("scale_start_cpu_s", "processor time of the start with 10,000 machines and 500 virtual clusters"),
         ("scale_start_cpu_exponent", "its growth from 1,000 to 10,000 machines: 1 is linear, 2 is quadratic"),
+        ("scale_restart_cpu_s", "processor time of a second start with the same objects"),
         ("scale_start_s", "time until that start is over: every BMC was read, and all is quiet"),
         ("scale_rss_mb", "memory after it"),
         ("scale_turn_max_ms", "longest turn of the event loop during it"),
