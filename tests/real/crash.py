@@ -253,6 +253,7 @@ class Trips:
         changed = {where: now for where, _, now in
                    traces.differences(before, traces.settled(f))}
         assert changed.pop("/status/conditions")[0]["reason"] == "Retired"
+        assert changed.pop("/annotations/drover.dev/requested-by").startswith("kubernetes-super-admin ")
         assert changed == {
             "/annotations/drover.dev/quarantine": "crash test", "/status/clean": False,
             "/spec/managementPolicy": "Retire", "/status/state": "retired", "/sessions": 0,
