@@ -25,8 +25,11 @@ enum { FIRST = 256, LARGEST = 64 * 1024 };
 enum { LIKE_MOST = 16 * 1024 };
 
 /* Allocations from this size on are zeroed by calloc(), so that pages which nobody uses are not
- * touched. */
-#define LAZY ((size_t)128 * 1024)
+ * touched. Smaller ones are zeroed here: to zero memory that was used before, jemalloc returns its
+ * pages to the system, and the page faults that follow take longer than memset(). */
+#define LAZY ((size_t)4096 * 1024)
+/* Arrays from this size on are freed when they have grown. */
+#define LARGE ((size_t)128 * 1024)
 
 #define ALIGN _Alignof(max_align_t)
 
@@ -238,16 +241,39 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	return s;
 }
 
+/* Frees v, an allocation of at least LARGE bytes, if it has a block of its own. */
+static void drop_large(struct arena *a, const void *v)
+{
+	struct arena_block **at = &a->head, *b;
+
+	while (*at && (*at)->data != v)
+		at = &(*at)->next;
+	b = *at;
+	/* The first block of arena_sized() is no allocation of its own. */
+	if (!b || b == &a->first || b == a->head || b->used + sizeof(*b) < LARGE)
+		return;
+	*at = b->next;
+	a->size -= b->cap + sizeof(*b);
+	a->used -= b->used;
+	free(b);
+}
+
+void *arena_widen(struct arena *a, void *v, size_t n, size_t more, size_t size)
+{
+	void *to = arena_calloc(a, more, size);
+
+	if (!n)
+		return to;
+	memcpy(to, v, n * size);
+	ASAN_POISON_MEMORY_REGION(v, n * size);
+	if (n * size >= LARGE)
+		drop_large(a, v);
+	return to;
+}
+
 void *arena_grow(struct arena *a, void *v, size_t n, size_t size)
 {
-	void *more;
-
-	if (n & (n - 1))
-		return v;
-	more = arena_calloc(a, n ? 2 * n : 1, size);
-	if (n)
-		memcpy(more, v, n * size);
-	return more;
+	return n & (n - 1) ? v : arena_widen(a, v, n, n ? 2 * n : 1, size);
 }
 
 size_t arena_size(const struct arena *a)

@@ -41,9 +41,13 @@ const char *arena_shared(struct arena *a, const char *s);
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
 char *arena_printf(struct arena *a, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3), returns_nonnull));
+/* Moves v, an array of n elements of `size` bytes, into room for more elements, which are zero. v
+ * must not be used any more: its memory is freed if it is large. */
+void *arena_widen(struct arena *a, void *v, size_t n, size_t more, size_t size)
+	__attribute__((returns_nonnull));
 /* Makes room for one more element in an array of n elements of `size` bytes: returns v, or, if v is
- * full, a copy of twice its size. v is full if n is 0 or a power of two, so v must have been made
- * by this function alone. */
+ * full, moves it into twice its size (arena_widen()). v is full if n is 0 or a power of two, so v
+ * must have been made by this function alone. */
 void *arena_grow(struct arena *a, void *v, size_t n, size_t size) __attribute__((returns_nonnull));
 /* Returns the bytes that the arena has allocated with malloc(). */
 size_t arena_size(const struct arena *a);

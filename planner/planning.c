@@ -131,15 +131,12 @@ void planning_room(const struct planning *p, const struct resources *r, int64_t 
 void *planning_wider(struct arena *a, void *old, size_t *cap, size_t want, size_t size)
 {
 	size_t to = *cap ? *cap : 4;
-	void *v;
+	const size_t was = *cap;
 
 	if (want <= *cap)
 		return old;
 	while (to < want)
 		to *= 2;
-	v = arena_calloc(a, to, size);
-	if (*cap)
-		memcpy(v, old, *cap * size);
 	*cap = to;
-	return v;
+	return arena_widen(a, old, was, to, size);
 }

@@ -377,8 +377,8 @@ static inline bool planning_is_made_up(const char *resource)
 bool planning_attachments_pass(struct quantity want, const struct quantity *less);
 /* Returns the whole units (cpu: thousandths) of a request, rounded up. */
 int64_t planning_request(const char *resource, struct quantity q);
-/* Returns array v, or a larger copy in the arena, with capacity for at least `want` elements of
- * `size` bytes. *cap: capacity, updated. New elements are zero. */
+/* Returns array v, or moves it in the arena (arena_widen()), with capacity for at least `want`
+ * elements of `size` bytes. *cap: capacity, updated. New elements are zero. */
 void *planning_wider(struct arena *a, void *v, size_t *cap, size_t want, size_t size);
 /* Writes the amounts of r into row `room`, by column. If r lacks a resource, writes a default: no
  * bound for the number of pods, PLANNING_ATTACHMENTS for attachments, 1 for a host port, otherwise

@@ -22,16 +22,17 @@ static void memory_is_zeroed_and_aligned_even_after_a_clear(void **state)
 
 static void a_large_piece_is_zeroed_although_its_memory_was_used_before(void **state)
 {
-	enum { SIZE = 200000 };
+	static const size_t sizes[] = {200000, 8000000};
 
 	(void)state;
-	for (int round = 0; round < 4; round++) {
+	for (int round = 0; round < 8; round++) {
+		const size_t size = sizes[round % 2];
 		OWN(arena) a = arena_new();
-		unsigned char *p = arena_alloc(a, SIZE);
+		unsigned char *p = arena_alloc(a, size);
 
-		for (size_t i = 0; i < SIZE; i++)
+		for (size_t i = 0; i < size; i++)
 			assert_true(!p[i]);
-		memset(p, 0xaa, SIZE);
+		memset(p, 0xaa, size);
 	}
 }
 
@@ -243,6 +244,27 @@ static void an_array_grows_by_doubling(void **state)
 		assert_int_equal(v[i], i);
 }
 
+/* An array is doubled to 32 MB: the arena keeps only the last size, and the contents. */
+static void what_a_large_array_leaves_is_freed(void **state)
+{
+	OWN(arena) a = arena_new();
+	const char *text = arena_strdup(a, "before");
+	const size_t n = 4u << 20;
+	uint64_t *v = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		v = arena_grow(a, v, i, sizeof(*v));
+		v[i] = i;
+	}
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(v[i], i);
+	assert_true(arena_size(a) < n * sizeof(*v) + (512u << 10));
+	assert_true(arena_used(a) <= arena_size(a));
+	assert_string_equal(text, "before");
+	assert_string_equal(arena_strdup(a, "after"), "after");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +283,7 @@ int main(void)
 		cmocka_unit_test(an_array_is_zeroed),
 		cmocka_unit_test(nothing_is_freed_without_harm),
 		cmocka_unit_test(an_array_grows_by_doubling),
+		cmocka_unit_test(what_a_large_array_leaves_is_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
