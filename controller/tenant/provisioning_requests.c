@@ -93,8 +93,8 @@ static struct watched_request *find(const struct provisioning_requests *r, const
 
 static void mark(struct provisioning_requests *r, const char *key)
 {
-	/* The value r, which is not a struct watched_request, makes the evaluation begin with the first
-	 * slot. */
+	/* The value r, which is not a struct watched_request, makes the evaluation begin with the
+	 * first slot. */
 	map_put(r->late, key, r);
 	if (!loop_timer_active(&r->timer))
 		loop_timer_start(&r->timer, SETTLE_MS);
